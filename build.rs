@@ -1,0 +1,2 @@
+//! Turns rules/ and knowledge/ into embedded JSON sections.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Thin binary over the library.
+fn main() {}
