@@ -1,6 +1,9 @@
 //! netdoctor: a read-only advisor for Linux network performance.
 //!
-//! Data moves one way: [`probe`] or [`capture`] fill a [`snapshot`], [`facts`] derive from it, [`rules`] reason about it,
-//! [`advice`] says what to type, [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
+//! Data moves one way: a probe or a capture fills a [`snapshot`], facts derive from it, rules reason about them,
+//! advice says what to type, a report shows it. `tests/it/architecture.rs` holds the arrow.
 
 pub mod lang;
+pub mod reading;
+pub mod report;
+pub mod snapshot;

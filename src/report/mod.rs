@@ -1,0 +1,3 @@
+//! What a person or a script reads. One model, one file per output format.
+
+pub mod model;

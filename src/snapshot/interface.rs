@@ -1,0 +1,207 @@
+//! Network interfaces.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::counters::CounterBlock;
+use super::device::PciAddress;
+use super::section::section;
+use super::words::{Duplex, InterfaceKind, OperState, PortType};
+use crate::reading::{BitsPerSecond, Bytes, Reading};
+
+/// Link modes by ethtool's names, for example `100000baseSR4/Full`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LinkModes(pub BTreeSet<String>);
+
+section! {
+    /// Negotiated state of the link and what both ends offer.
+    Link {
+        /// True where the link passes packets (carrier, and not administratively down).
+        up: bool,
+        /// Negotiated speed.
+        speed: BitsPerSecond,
+        /// Negotiated duplex mode.
+        duplex: Duplex,
+        /// True where autonegotiation is on.
+        autoneg: bool,
+        /// True where the port can negotiate at all.
+        autoneg_supported: bool,
+        /// Lanes in use.
+        lanes: u32,
+        /// Modes that the port supports.
+        supported: LinkModes,
+        /// Modes that this end offers.
+        advertised: LinkModes,
+        /// Modes that the link partner offers; absent where there is no negotiation.
+        partner: LinkModes,
+        /// Times that the carrier was lost since the device was made.
+        carrier_down: u64,
+    }
+}
+
+section! {
+    /// The physical port.
+    Port {
+        /// True for a hardware port (permanent link modes, or a parent device whose driver drives hardware);
+        /// a printed port type alone is no proof.
+        physical: bool,
+        /// Connector.
+        connector: PortType,
+    }
+}
+
+section! {
+    /// Ring sizes in descriptors.
+    Ring {
+        /// Receive ring in use.
+        rx: u32,
+        /// Largest receive ring.
+        rx_max: u32,
+        /// Transmit ring in use.
+        tx: u32,
+        /// Largest transmit ring.
+        tx_max: u32,
+    }
+}
+
+section! {
+    /// Ethernet flow control (IEEE 802.3 pause frames).
+    Pause {
+        /// True where pause is negotiated.
+        autoneg: bool,
+        /// True where this end obeys pause frames.
+        rx: bool,
+        /// True where this end sends pause frames.
+        tx: bool,
+    }
+}
+
+section! {
+    /// What ETHTOOL_GDRVINFO says.
+    DriverInfo {
+        /// Driver name.
+        name: String,
+        /// Driver version; the kernel's own where the driver has none.
+        version: String,
+        /// Firmware version.
+        firmware: String,
+        /// Bus address as the driver spells it.
+        bus_info: String,
+    }
+}
+
+section! {
+    /// Position in the stack of interfaces. Names are those of the same network namespace.
+    Stack {
+        /// Interface below this one (the parent of a VLAN, the underlay of a tunnel). Absent where there is none.
+        parent: String,
+        /// Bond, bridge, team or VRF that this one is a member of. Absent where there is none.
+        master: String,
+        /// Members of a bond, bridge or team.
+        members: Vec<String>,
+        /// Other end of a veth or netkit pair; absent where it is in another namespace.
+        peer: String,
+    }
+}
+
+/// A member of a bond, bridge or team (used by the rooms that derive the stack).
+pub type StackMember = String;
+
+section! {
+    /// What hangs on this interface.
+    Session {
+        /// True where the user's own login session runs over it.
+        is_session: bool,
+        /// True where the default route leaves by it.
+        is_default_route: bool,
+    }
+}
+
+/// State of one offload feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// In use.
+    pub active: bool,
+    /// Not marked `[fixed]`.
+    pub changeable: bool,
+}
+
+/// One network interface.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Interface {
+    /// Kernel name; any bytes but `/` and white space, not valid UTF-8 replaced.
+    pub name: String,
+    /// Network namespace: empty for the one of the process, else its name or inode.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Interface index.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub index: Reading<u32>,
+    /// Kind.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub kind: Reading<InterfaceKind>,
+    /// Alias that an administrator gave (untrusted text).
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub alias: Reading<String>,
+    /// Hardware address.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub address: Reading<String>,
+    /// Hardware address that the device was made with.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub permanent_address: Reading<String>,
+    /// PCI function that it belongs to; absent for an interface without one.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub device: Reading<PciAddress>,
+    /// Administratively up.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub admin_up: Reading<bool>,
+    /// Operational state.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub oper_state: Reading<OperState>,
+    /// Largest IP packet.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub mtu: Reading<Bytes>,
+    /// Smallest MTU that the driver takes.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub mtu_min: Reading<Bytes>,
+    /// Largest MTU that the driver takes; absent where it does not limit it.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub mtu_max: Reading<Bytes>,
+    /// Length of the transmit queue in packets.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub txqueuelen: Reading<u32>,
+    /// VLAN tags that its frames carry on the wire.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub vlan_tags: Reading<u32>,
+    /// Driver.
+    #[serde(skip_serializing_if = "DriverInfo::is_unasked")]
+    pub driver: DriverInfo,
+    /// Port.
+    #[serde(skip_serializing_if = "Port::is_unasked")]
+    pub port: Port,
+    /// Link.
+    #[serde(skip_serializing_if = "Link::is_unasked")]
+    pub link: Link,
+    /// Rings.
+    #[serde(skip_serializing_if = "Ring::is_unasked")]
+    pub ring: Ring,
+    /// Flow control.
+    #[serde(skip_serializing_if = "Pause::is_unasked")]
+    pub pause: Pause,
+    /// Position in the stack.
+    #[serde(skip_serializing_if = "Stack::is_unasked")]
+    pub stack: Stack,
+    /// What hangs on it.
+    #[serde(skip_serializing_if = "Session::is_unasked")]
+    pub session: Session,
+    /// Offload features by the kernel's names, for example `rx-gro`.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub features: Reading<BTreeMap<String, Feature>>,
+    /// Counters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterBlock>,
+}
