@@ -89,8 +89,9 @@ section! {
 pub struct PcieLink {
     /// The end that faces the device.
     pub lower: PciAddress,
-    /// The end that faces the root: the slot's port.
-    pub upper: PciAddress,
+    /// The end that faces the root: the slot's port. Unknown where only the device itself could be read.
+    #[serde(default, skip_serializing_if = "Reading::is_unasked")]
+    pub upper: Reading<PciAddress>,
     /// What the upper end is.
     #[serde(default, skip_serializing_if = "Reading::is_unasked")]
     pub role: Reading<PcieRole>,
