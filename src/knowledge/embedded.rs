@@ -1,0 +1,3 @@
+//! The sections that build.rs wrote.
+
+include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));

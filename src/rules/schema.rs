@@ -1,0 +1,272 @@
+//! The form of a rule file. build.rs includes this file: it uses serde alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::located::{Located, Ordered};
+
+/// What a finding of a rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Losing, broken or degraded now.
+    Fault,
+    /// Will hurt under a stated condition.
+    Risk,
+    /// A design ceiling: nothing is broken.
+    Limit,
+    /// Dated, redundant or untidy.
+    Hygiene,
+}
+
+/// How loud a finding is. For limits and hygiene never above advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Worth doing.
+    Advice,
+    /// Hurts.
+    Warning,
+    /// Hurts badly.
+    Critical,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// A hint.
+    Low,
+    /// Probably.
+    Medium,
+    /// Read, not guessed.
+    High,
+}
+
+/// What a rule is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The host, once.
+    Host,
+    /// Each interface.
+    Interface,
+    /// Each PCI function of class network.
+    PciDevice,
+}
+
+/// What an action interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interrupts {
+    /// Nothing.
+    None,
+    /// Packets of one interface for some milliseconds.
+    Queue,
+    /// The link of one interface for some seconds.
+    Link,
+    /// Every port of the card.
+    AllPorts,
+    /// The connections of one program or address.
+    Service,
+    /// The host: a reboot, or power off.
+    Host,
+}
+
+/// Side of an edge to a retransmit finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Retransmits of this host.
+    Own,
+    /// Retransmits of the other end.
+    Peer,
+    /// Either.
+    Both,
+}
+
+/// A severity under a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeverityWhen {
+    /// The severity.
+    pub is: Severity,
+    /// The condition.
+    pub when: Located,
+}
+
+/// A kind under a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindWhen {
+    /// The kind.
+    pub is: Kind,
+    /// The condition.
+    pub when: Located,
+}
+
+/// A confidence under a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfidenceWhen {
+    /// The confidence.
+    pub is: Confidence,
+    /// The condition.
+    pub when: Located,
+}
+
+/// Thresholds of one arm. Each is a constant expression with its unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArmSpec {
+    /// Smallest count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Located>,
+    /// Ratio to the denominator that must be passed; below the floor the growth alone is the proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<Located>,
+    /// Ratio to the denominator that must be passed, for events that are normal in small numbers: below the floor unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Located>,
+    /// Denominator from which the ratio counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Located>,
+    /// Growth per second that must be passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Located>,
+    /// Count per day of uptime that must be passed (totals; only where the uptime is known).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_day: Option<Located>,
+    /// A further condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<Located>,
+    /// Confidence of a finding by this arm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+}
+
+/// The arms of a counter rule: any of them holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArmsSpec {
+    /// Canonical counters, summed.
+    pub count: Vec<Located>,
+    /// Canonical counters of the denominator, summed.
+    pub of: Vec<Located>,
+    /// Growth within the sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<ArmSpec>,
+    /// The same output twice in one capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<ArmSpec>,
+    /// Since the driver was loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub totals: Option<ArmSpec>,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecommendSpec {
+    /// What to do (template).
+    #[serde(rename = "do")]
+    pub action: Located,
+    /// Only then; no condition: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Located>,
+    /// Commands (templates; what is filled in is quoted for the shell).
+    #[serde(default)]
+    pub commands: Vec<Located>,
+    /// Key of knowledge/persistence; `none` where nothing is to last, `hardware` where it lasts by itself.
+    pub persist: String,
+    /// What it interrupts.
+    pub interrupts: Interrupts,
+    /// What it risks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Located>,
+    /// How to check it and what should be seen (template).
+    pub verify: Located,
+    /// How to take it back (templates).
+    #[serde(default)]
+    pub undo: Vec<Located>,
+}
+
+/// An edge to a symptom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explains {
+    /// The symptom's rule.
+    pub rule: String,
+    /// Side, for retransmits only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+}
+
+/// Where a judgement comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Citation {
+    /// An address, a document name, or `seed 3, line 19`.
+    pub from: String,
+    /// How it was checked: `read`, `measured`, `known` or `inferred`.
+    pub checked: String,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleSpec {
+    /// `area.what-is-wrong`.
+    pub id: Located,
+    /// One line; no template.
+    pub title: String,
+    /// Kind, unless `kind_when` says otherwise.
+    pub kind: Kind,
+    /// Kinds under conditions; the first that holds wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kind_when: Vec<KindWhen>,
+    /// Severity, unless `severity_when` says otherwise.
+    pub severity: Severity,
+    /// Severities under conditions; the first that holds wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub severity_when: Vec<SeverityWhen>,
+    /// What it is asked about.
+    pub scope: Scope,
+    /// Where it applies. False: not applicable. Unknown: evaluated all the same, a finding is `assumed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires: Option<Located>,
+    /// Names for intermediate values, each may use those before it.
+    #[serde(default, rename = "let")]
+    pub lets: Ordered,
+    /// The condition; `arms` in it is true where one of the arms holds.
+    pub when: Located,
+    /// Arms of a counter rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arms: Option<ArmsSpec>,
+    /// Confidence, unless `confidence_when` or the arm says otherwise.
+    pub confidence: Confidence,
+    /// Confidences under conditions; the first that holds wins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confidence_when: Vec<ConfidenceWhen>,
+    /// Why it matters here (template).
+    pub why: Located,
+    /// What it costs (template).
+    pub impact: Located,
+    /// Facts shown as evidence, beside those that the condition read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Located>,
+    /// What to do, alternatives in order.
+    pub recommend: Vec<RecommendSpec>,
+    /// When it may be wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub false_positives: Vec<String>,
+    /// Symptoms that it explains.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explains: Vec<Explains>,
+    /// Rules whose advice is withheld while this one stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead_of: Vec<String>,
+    /// Where the judgement comes from.
+    pub sources: Vec<Citation>,
+}
