@@ -12,6 +12,7 @@ mod lex;
 mod mutate;
 mod parse;
 mod program;
+mod resolve;
 mod suggest;
 #[cfg(test)]
 mod testing;
