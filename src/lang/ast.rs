@@ -94,7 +94,11 @@ impl Fold {
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// `digits` is where the number without sign and unit stands.
-    Number { value: f64, quantity: Quantity, digits: Range<usize> },
+    Number {
+        value: f64,
+        quantity: Quantity,
+        digits: Range<usize>,
+    },
     Version(Version),
     Text(String),
     Bool(bool),
@@ -102,13 +106,40 @@ pub(super) enum Kind {
     Path(Vec<Segment>),
     List(Vec<Expr>),
     Negate(Box<Expr>),
-    Not { operator: Range<usize>, operand: Box<Expr> },
-    Logic { join: Join, operators: Vec<Range<usize>>, terms: Vec<Expr> },
-    Compare { comparison: Comparison, operator: Range<usize>, left: Box<Expr>, right: Box<Expr> },
-    Arithmetic { operation: Operation, left: Box<Expr>, right: Box<Expr> },
-    In { negation: Option<Range<usize>>, item: Box<Expr>, list: Box<Expr> },
-    Is { question: Question, negation: Option<Range<usize>>, subject: Box<Expr> },
-    Call { name: Segment, arguments: Vec<Expr> },
+    Not {
+        operator: Range<usize>,
+        operand: Box<Expr>,
+    },
+    Logic {
+        join: Join,
+        operators: Vec<Range<usize>>,
+        terms: Vec<Expr>,
+    },
+    Compare {
+        comparison: Comparison,
+        operator: Range<usize>,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Arithmetic {
+        operation: Operation,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    In {
+        negation: Option<Range<usize>>,
+        item: Box<Expr>,
+        list: Box<Expr>,
+    },
+    Is {
+        question: Question,
+        negation: Option<Range<usize>>,
+        subject: Box<Expr>,
+    },
+    Call {
+        name: Segment,
+        arguments: Vec<Expr>,
+    },
     Fired(Segment),
     Quantifier(Box<Quantifier>),
 }
@@ -135,21 +166,16 @@ impl Kind {
     /// The expressions right below.
     pub(super) fn children(&self) -> Vec<&Expr> {
         match self {
-            Self::Number { .. }
-            | Self::Version(_)
-            | Self::Text(_)
-            | Self::Bool(_)
-            | Self::Path(_)
-            | Self::Fired(_) => Vec::new(),
+            Self::Number { .. } | Self::Version(_) | Self::Text(_) | Self::Bool(_) | Self::Path(_) | Self::Fired(_) => {
+                Vec::new()
+            }
             Self::List(items) | Self::Logic { terms: items, .. } | Self::Call { arguments: items, .. } => {
                 items.iter().collect()
             }
             Self::Negate(operand) | Self::Not { operand, .. } | Self::Is { subject: operand, .. } => vec![operand],
             Self::Compare { left, right, .. } | Self::Arithmetic { left, right, .. } => vec![left, right],
             Self::In { item, list, .. } => vec![item, list],
-            Self::Quantifier(q) => {
-                q.projection.iter().chain(std::iter::once(&q.list)).chain(q.filter.iter()).collect()
-            }
+            Self::Quantifier(q) => q.projection.iter().chain(std::iter::once(&q.list)).chain(q.filter.iter()).collect(),
         }
     }
 }

@@ -41,14 +41,8 @@ pub struct Context<'a> {
 /// Checks an expression: every name, type and unit.
 pub fn check(source: &str, context: &Context<'_>) -> Result<Program, Vec<Diagnostic>> {
     let (tree, errors) = parse(source);
-    let mut checker = Checker {
-        source,
-        context,
-        errors,
-        elements: Vec::new(),
-        reads: BTreeSet::new(),
-        fired: BTreeSet::new(),
-    };
+    let mut checker =
+        Checker { source, context, errors, elements: Vec::new(), reads: BTreeSet::new(), fired: BTreeSet::new() };
     let typed = tree.and_then(|tree| checker.expr(&tree, None, Place::Positive));
     match typed {
         Some(Typed { node, kind }) if checker.errors.is_empty() => Ok(Program {
@@ -145,7 +139,7 @@ impl Checker<'_> {
         if kind == Type::Bool {
             return Some(node);
         }
-        let message = format!("{why}, but `{}` is a {kind}", self.text(&expr.span));
+        let message = format!("{why}, but `{}` has type `{kind}`", self.text(&expr.span));
         self.fail(&expr.span, message, "compare it with something".to_owned())
     }
 
@@ -188,8 +182,12 @@ impl Checker<'_> {
             return self.incomparable(span, (left, &one.kind), (right, &other.kind));
         }
         if !comparison.is_equality() && !matches!(one.kind, Type::Number(_) | Type::Version) {
-            let message = format!("a {} has no order", one.kind);
-            return self.fail(span, message, "numbers and versions can be compared by `<` and `>`; use `==` or `in`".to_owned());
+            let message = format!("type `{}` has no order", one.kind);
+            return self.fail(
+                span,
+                message,
+                "numbers and versions can be compared by `<` and `>`; use `==` or `in`".to_owned(),
+            );
         }
         if matches!(one.kind, Type::List(_)) {
             return self.fail(span, "lists cannot be compared", "compare their elements, or size(list)".to_owned());
@@ -207,7 +205,7 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        self.fail(span, format!("cannot compare {} with {}", one.1, other.1), help)
+        self.fail(span, format!("cannot compare `{}` with `{}`", one.1, other.1), help)
     }
 
     /// How to write a literal of the wrong unit, given what it meets.
@@ -222,7 +220,9 @@ impl Checker<'_> {
                 format!("`{met}` is in bit/s: write {written}/s")
             }
             (_, Quantity::Scale(Dim::PLAIN)) => format!("`{met}` has no unit"),
-            (_, Quantity::Scale(dim)) => format!("`{met}` is in {dim}: write a number such as {}", unit::example(*wanted)),
+            (_, Quantity::Scale(dim)) => {
+                format!("`{met}` is in {dim}: write a number such as {}", unit::example(*wanted))
+            }
             (_, wanted) => format!("write a number such as {}", unit::example(*wanted)),
         })
     }
@@ -230,7 +230,7 @@ impl Checker<'_> {
     fn negate(&mut self, span: &Range<usize>, operand: &Expr) -> Option<Typed> {
         let Typed { node, kind } = self.expr(operand, None, Place::Other)?;
         if !matches!(kind, Type::Number(Quantity::Scale(_))) {
-            return self.fail(span, format!("`-` needs a number, but this is a {kind}"), None);
+            return self.fail(span, format!("`-` needs a number, but this has type `{kind}`"), None);
         }
         Some(Typed::new(span, Op::Negate(Box::new(node)), kind))
     }
@@ -246,7 +246,7 @@ impl Checker<'_> {
         };
         let (Type::Number(a), Type::Number(b)) = (&one.kind, &other.kind) else {
             let (odd, kind) = if matches!(one.kind, Type::Number(_)) { (right, other.kind) } else { (left, one.kind) };
-            let message = format!("arithmetic needs numbers, but `{}` is a {kind}", self.text(&odd.span));
+            let message = format!("arithmetic needs numbers, but `{}` has type `{kind}`", self.text(&odd.span));
             return self.fail(&odd.span, message, None);
         };
         let result = match (operation, a, b) {
@@ -266,7 +266,7 @@ impl Checker<'_> {
             };
             let affine = [a, b].iter().any(|q| !matches!(q, Quantity::Scale(_)));
             let help = affine.then(|| "levels in dBm and temperatures can only be compared and subtracted".to_owned());
-            let message = format!("cannot {verb} {} and {}", one.kind, other.kind);
+            let message = format!("cannot {verb} `{}` and `{}`", one.kind, other.kind);
             return self.fail(span, message, help);
         };
         let operands = Box::new([one.node, other.node]);
@@ -292,7 +292,7 @@ impl Checker<'_> {
             if comparable(first, &kind) {
                 nodes.push(node);
             } else {
-                let message = format!("a {kind} in a list of: {first}");
+                let message = format!("type `{kind}` in a list of: {first}");
                 self.fail::<()>(&item.span, message, None);
             }
         }
@@ -309,9 +309,7 @@ impl Checker<'_> {
                 let set = Value::Set(std::sync::Arc::new(letters.collect()));
                 Some(Typed::new(span, Op::Constant(set), Type::Set(words)))
             }
-            (_, Some(values)) => {
-                Some(Typed::new(span, Op::Constant(Value::List(values.into())), Type::list(element?)))
-            }
+            (_, Some(values)) => Some(Typed::new(span, Op::Constant(Value::List(values.into())), Type::list(element?))),
             (_, None) => Some(Typed::new(span, Op::List(nodes), Type::list(element?))),
         }
     }
@@ -328,7 +326,8 @@ impl Checker<'_> {
             (self.expr(item, expected.as_ref(), Place::Other)?, other)
         };
         let Some(element) = element_type(&other.kind) else {
-            let message = format!("`in` needs a list or a set, but `{}` is a {}", self.text(&list.span), other.kind);
+            let message =
+                format!("`in` needs a list or a set, but `{}` has type `{}`", self.text(&list.span), other.kind);
             return self.fail(&list.span, message, "write `x in [a, b]`".to_owned());
         };
         if !comparable(&one.kind, &element) {
@@ -352,7 +351,7 @@ impl Checker<'_> {
         }
         let Typed { node, kind } = self.expr(subject, None, Place::Other)?;
         if question == Question::Empty && !matches!(kind, Type::List(_) | Type::Set(_) | Type::Text) {
-            let message = format!("a {kind} is never empty");
+            let message = format!("type `{kind}` is never empty");
             return self.fail(span, message, "lists, sets and texts can be empty".to_owned());
         }
         Some(Typed::new(span, Op::Is { question, negated, subject: Box::new(node) }, Type::Bool))
@@ -396,7 +395,7 @@ impl Checker<'_> {
             if comparable(param, &kind) {
                 nodes.push(node);
             } else {
-                let message = format!("`{}` needs a {param} here, but this is a {kind}", name.name);
+                let message = format!("`{}` needs `{param}` here, but this has type `{kind}`", name.name);
                 self.fail::<()>(&argument.span, message, None);
             }
         }
@@ -432,8 +431,9 @@ impl Checker<'_> {
             }
             (Builtin::Size, [Type::Set(_) | Type::List(_)]) => Some(Type::PLAIN),
             (Builtin::Empty, [Type::Set(_) | Type::List(_) | Type::Text]) => Some(Type::Bool),
-            (Builtin::Abs, [Type::Number(Quantity::Scale(_))]) => kinds.first().cloned(),
-            (Builtin::Max | Builtin::Min, _) => kinds.first().cloned(),
+            (Builtin::Abs, [Type::Number(Quantity::Scale(_))]) | (Builtin::Max | Builtin::Min, _) => {
+                kinds.first().cloned()
+            }
             _ => None,
         };
         let Some(result) = result else {
@@ -442,7 +442,7 @@ impl Checker<'_> {
                 Builtin::Abs => ("a number", &kinds[0]),
                 _ => ("two sets of the same words", kinds.last()?),
             };
-            let message = format!("this function needs {wanted}, but this is a {given}");
+            let message = format!("this function needs {wanted}, but this has type `{given}`");
             return self.fail(span, message, None);
         };
         Some(Typed::new(span, Op::Builtin(builtin, nodes), result))
@@ -453,7 +453,11 @@ impl Checker<'_> {
         let lead = arguments.iter().find(|argument| !self.needs_hint(argument)).unwrap_or(&arguments[0]);
         let first = self.expr(lead, None, Place::Other)?.kind;
         if !matches!(first, Type::Number(_)) {
-            return self.fail(&lead.span, format!("`max` and `min` compare numbers, but this is a {first}"), None);
+            return self.fail(
+                &lead.span,
+                format!("`max` and `min` compare numbers, but this has type `{first}`"),
+                None,
+            );
         }
         let mut nodes = Vec::new();
         for argument in arguments {
@@ -474,7 +478,7 @@ impl Checker<'_> {
         }
         let list = self.expr(&q.list, None, Place::Other)?;
         let Some(element) = element_type(&list.kind) else {
-            let message = format!("`{}` is a {}, not a list", self.text(&q.list.span), list.kind);
+            let message = format!("`{}` has type `{}` and is no list", self.text(&q.list.span), list.kind);
             return self.fail(&q.list.span, message, None);
         };
         let inner = if q.fold == Fold::Any { place } else { Place::Other };
@@ -506,7 +510,7 @@ impl Checker<'_> {
                 let condition = match body {
                     Some(Typed { node, kind: Type::Bool }) => Some(node),
                     Some(Typed { kind, .. }) => {
-                        return self.fail(&at, format!("`{name}` needs a condition, but this is a {kind}"), None);
+                        return self.fail(&at, format!("`{name}` needs a condition, but this has type `{kind}`"), None);
                     }
                     None => filter.take(),
                 };
@@ -531,7 +535,7 @@ impl Checker<'_> {
                     _ => false,
                 };
                 if !fits {
-                    let message = format!("`{name}` needs numbers, but this is a {}", body.kind);
+                    let message = format!("`{name}` needs numbers, but this has type `{}`", body.kind);
                     return self.fail(&at, message, format!("write {name}(x.value for x in list)"));
                 }
                 (Some(body.node), body.kind)
@@ -573,3 +577,6 @@ fn comparable(a: &Type, b: &Type) -> bool {
         _ => a == b,
     }
 }
+
+#[cfg(test)]
+mod tests;

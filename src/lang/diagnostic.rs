@@ -30,8 +30,7 @@ impl Diagnostic {
     pub fn render(&self, file: &str, file_text: &str, start_byte: usize) -> String {
         let start = floor(file_text, start_byte.saturating_add(self.span.start));
         let end = floor(file_text, start_byte.saturating_add(self.span.end)).max(start);
-        let snippet =
-            Snippet::source(file_text).path(file).annotation(AnnotationKind::Primary.span(start..end));
+        let snippet = Snippet::source(file_text).path(file).annotation(AnnotationKind::Primary.span(start..end));
         let mut group = Level::ERROR.primary_title(self.message.as_str()).element(snippet);
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));

@@ -138,9 +138,7 @@ impl<'a> Run<'a> {
             Op::Root(index) => {
                 self.roots.get(*index).map_or(State::Unknown, |entity| State::Known(Value::Entity(*entity)))
             }
-            Op::Element(depth) => {
-                self.elements.get(*depth).cloned().flatten().map_or(State::Unknown, State::Known)
-            }
+            Op::Element(depth) => self.elements.get(*depth).cloned().flatten().map_or(State::Unknown, State::Known),
             Op::Variable(index) => self.variable(*index),
             Op::Fact { subject, slot } => match self.state(subject) {
                 State::Known(Value::Entity(entity)) => self.read(entity, *slot),
@@ -393,7 +391,13 @@ impl<'a> Run<'a> {
             State::Unknown => {}
         }
         match &node.op {
-            Op::And(terms) => terms.iter().fold(false, |barred, term| self.bars(term, into) || barred),
+            Op::And(terms) => {
+                let mut barred = false;
+                for term in terms {
+                    barred |= self.bars(term, into);
+                }
+                barred
+            }
             Op::Or(terms) => {
                 let mut together = BTreeSet::new();
                 let barred = terms.iter().all(|term| self.bars(term, &mut together));
@@ -441,8 +445,12 @@ impl Tally {
             (Fold::Any, _) => return Some(State::TRUE),
             (Fold::All, _) => return Some(State::FALSE),
             (Fold::Sum, Value::Number(value)) => self.number = Some(self.number.unwrap_or(0.0) + value),
-            (Fold::Max, Value::Number(value)) => self.number = Some(self.number.map_or(value, |so_far| so_far.max(value))),
-            (Fold::Min, Value::Number(value)) => self.number = Some(self.number.map_or(value, |so_far| so_far.min(value))),
+            (Fold::Max, Value::Number(value)) => {
+                self.number = Some(self.number.map_or(value, |so_far| so_far.max(value)));
+            }
+            (Fold::Min, Value::Number(value)) => {
+                self.number = Some(self.number.map_or(value, |so_far| so_far.min(value)));
+            }
             (Fold::Distinct, value) if !self.values.contains(&value) => self.values.push(value),
             (Fold::Sum | Fold::Max | Fold::Min, _) => return Some(State::Unknown),
             _ => {}
@@ -529,3 +537,6 @@ fn extreme(figures: &[Value], pick: fn(f64, f64) -> f64) -> State {
         figures.iter().map(|value| if let Value::Number(n) = value { Some(*n) } else { None }).collect();
     numbers.and_then(|numbers| numbers.into_iter().reduce(pick)).map_or(State::Unknown, State::number)
 }
+
+#[cfg(test)]
+mod tests;

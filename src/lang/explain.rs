@@ -62,3 +62,60 @@ impl Explainer<'_> {
 fn is_worth_showing(node: &Node) -> bool {
     !matches!(node.op, Op::Constant(_) | Op::Root(_) | Op::Element(_))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::testing::{Room, key, number, program, shelf};
+
+    fn drawn(term: &Term, depth: usize, out: &mut String) {
+        let mark = if term.key.is_some() { " *" } else { "" };
+        let outcome = match &term.outcome {
+            State::Known(value) => format!("{value:?}"),
+            other => format!("{other:?}"),
+        };
+        for part in ["  ".repeat(depth).as_str(), &term.text, " = ", &outcome, mark, "\n"] {
+            out.push_str(part);
+        }
+        for child in &term.children {
+            drawn(child, depth + 1, out);
+        }
+    }
+
+    #[test]
+    fn every_part_is_shown_even_past_the_decision() {
+        let room = Room::new().shelf("locked", State::TRUE).shelf("count", number(3.0));
+        let term = program("shelf.locked or shelf.count + shelf.depth.left > 2").explain(&room, &[shelf(0)], &[]);
+        let mut text = String::new();
+        drawn(&term, 0, &mut text);
+        assert_eq!(
+            text,
+            "\
+shelf.locked or shelf.count + shelf.depth.left > 2 = Bool(true)
+  shelf.locked = Bool(true) *
+  shelf.count + shelf.depth.left > 2 = Unknown
+    shelf.count + shelf.depth.left = Unknown
+      shelf.count = Number(3.0) *
+      shelf.depth.left = Unknown *
+"
+        );
+        assert_eq!(term.children[0].key, Some(key(shelf(0), "locked")));
+    }
+
+    #[test]
+    fn quantifiers_are_shown_per_element() {
+        let room = Room::new().boxes("weight", &[number(1.0), State::Absent]);
+        let term = program("any(b in shelf.boxes if b.weight > 0)").explain(&room, &[shelf(0)], &[]);
+        assert_eq!(term.children.len(), 3);
+        assert_eq!(term.children[1].text, "b");
+        assert_eq!(term.children[1].children[0].text, "b.weight > 0");
+        assert_eq!(term.children[2].children[0].outcome, State::Absent);
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let room = Room::new().boxes("weight", &vec![number(1.0); 100]);
+        let term = program("count(b in shelf.boxes if b.weight > 0)").explain(&room, &[shelf(0)], &[]);
+        assert_eq!(term.children.len(), 1 + ELEMENTS_SHOWN);
+    }
+}

@@ -243,7 +243,7 @@ mod tests {
     fn what_is_not_a_token_is_explained() {
         let error = |source| lex(source).unwrap_err();
         assert_eq!(error("10Gbps").help.unwrap(), "write 10Gbit/s");
-        assert_eq!(error("10gbit").help.unwrap(), "did you mean `Gbit`, `bit`, `Gibit`?");
+        assert_eq!(error("10gbit").help.unwrap(), "did you mean `Gbit`, `Gibit`, `Mbit`?");
         assert_eq!(error("1_000_000").help.unwrap(), "write 1000000");
         assert_eq!(error("1e999").message, "`1e999` is out of range");
         assert_eq!(error("'open").message, "this text has no closing quote");

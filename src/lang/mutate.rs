@@ -130,3 +130,60 @@ fn drop_negation(source: &str, negation: Option<&Range<usize>>, edits: &mut Vec<
         edits.push(Edit::drop(span.start..after, "not"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::testing::{EVERYTHING, with_context};
+
+    fn of(source: &str) -> Vec<String> {
+        let found = with_context(EVERYTHING, |context| mutants(source, context));
+        let unique: BTreeSet<_> = found.iter().map(|mutant| &mutant.source).collect();
+        assert_eq!(unique.len(), found.len());
+        assert!(found.iter().all(|mutant| mutant.source != source && !mutant.description.is_empty()));
+        found.into_iter().map(|mutant| mutant.source).collect()
+    }
+
+    #[test]
+    fn thresholds_and_comparisons() {
+        assert_eq!(
+            of("shelf.speed < 25Gbit/s"),
+            ["shelf.speed <= 25Gbit/s", "shelf.speed > 25Gbit/s", "shelf.speed < 12.5Gbit/s", "shelf.speed < 50Gbit/s"]
+        );
+        assert_eq!(of("shelf.count == 0"), ["shelf.count != 0"]);
+        assert_eq!(of("shelf.level > -12dBm")[2..], ["shelf.level > -6dBm", "shelf.level > -24dBm"]);
+    }
+
+    #[test]
+    fn terms_and_joins() {
+        assert_eq!(
+            of("ok and (shelf.lit or shelf.locked)"),
+            [
+                "ok or (shelf.lit or shelf.locked)",
+                "(shelf.lit or shelf.locked)",
+                "ok",
+                "ok and (shelf.lit and shelf.locked)",
+                "ok and (shelf.locked)",
+                "ok and (shelf.lit)",
+            ]
+        );
+    }
+
+    #[test]
+    fn negations_quantifiers_and_lists() {
+        assert_eq!(of("not shelf.lit"), ["shelf.lit"]);
+        assert_eq!(
+            of("shelf.kind not in [oak, pine]"),
+            ["shelf.kind in [oak, pine]", "shelf.kind not in [pine]", "shelf.kind not in [oak]"]
+        );
+        assert_eq!(of("shelf.lit is not absent"), ["shelf.lit is absent"]);
+        assert_eq!(of("any(b.open for b in shelf.boxes)"), ["all(b.open for b in shelf.boxes)"]);
+    }
+
+    #[test]
+    fn a_mutant_that_does_not_check_is_left_out() {
+        assert!(of("any(b in shelf.boxes)").is_empty());
+        assert!(of("shelf.nothing > 3").is_empty());
+        assert_eq!(of("any(fired(box.torn) for b in shelf.boxes)"), [] as [&str; 0]);
+    }
+}

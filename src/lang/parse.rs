@@ -121,7 +121,10 @@ impl Parser<'_> {
     }
 
     fn last_text(&self) -> &str {
-        self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or("", |token| &self.source[token.span.clone()])
+        self.at
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last))
+            .map_or("", |token| &self.source[token.span.clone()])
     }
 
     fn end(&self) -> Parsed<()> {
@@ -266,11 +269,7 @@ impl Parser<'_> {
         self.arithmetic(&[("*", Operation::Multiply), ("/", Operation::Divide)], Self::sign)
     }
 
-    fn arithmetic(
-        &mut self,
-        operations: &[(&str, Operation)],
-        operand: fn(&mut Self) -> Parsed<Expr>,
-    ) -> Parsed<Expr> {
+    fn arithmetic(&mut self, operations: &[(&str, Operation)], operand: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         let start = self.span().start;
         let mut left = operand(self)?;
         while let Some((_, operation)) = operations.iter().find(|(mark, _)| self.peek_mark() == Some(mark)) {
@@ -375,7 +374,9 @@ impl Parser<'_> {
         }
         match Fold::from_name(name) {
             Some(fold) => self.quantifier(fold, segment),
-            None if self.take_mark(")").is_some() => self.node(start, Kind::Call { name: segment, arguments: Vec::new() }),
+            None if self.take_mark(")").is_some() => {
+                self.node(start, Kind::Call { name: segment, arguments: Vec::new() })
+            }
             None => {
                 let arguments = self.sequence(")")?;
                 self.node(start, Kind::Call { name: segment, arguments })
@@ -543,16 +544,36 @@ mod tests {
             ("a && b", 2..4, "`&&` is not an operator here", Some("write `and`")),
             ("a || b", 2..4, "`||` is not an operator here", Some("write `or`")),
             ("!a", 0..1, "`!` is not an operator here", Some("write `not`")),
-            ("a & b", 2..3, "expected `and`, `or` or the end, found `&`", Some("write intersect(a, b) for sets, `and`/`or` for conditions")),
+            (
+                "a & b",
+                2..3,
+                "expected `and`, `or` or the end, found `&`",
+                Some("write intersect(a, b) for sets, `and`/`or` for conditions"),
+            ),
             ("a unknown", 2..9, "expected `and`, `or` or the end, found `unknown`", Some("write `is unknown`")),
-            ("a > 10 Gbit", 7..11, "expected `and`, `or` or the end, found `Gbit`", Some("write the unit next to the number: `10Gbit`")),
-            ("a is up", 5..7, "expected `known`, `unknown`, `absent` or `empty` after `is`, found `up`", Some("compare values with `==`")),
+            (
+                "a > 10 Gbit",
+                7..11,
+                "expected `and`, `or` or the end, found `Gbit`",
+                Some("write the unit next to the number: `10Gbit`"),
+            ),
+            (
+                "a is up",
+                5..7,
+                "expected `known`, `unknown`, `absent` or `empty` after `is`, found `up`",
+                Some("compare values with `==`"),
+            ),
             ("a and", 5..5, "expected a value, found the end", None),
             ("", 0..0, "expected a value, found the end", None),
             ("(a", 2..2, "expected `)`, found the end", None),
             ("[]", 1..2, "expected a value, found `]`", None),
             ("f(a).b", 4..5, "only a path can be followed by `.`", None),
-            ("count(a.b)", 6..9, "`count` goes over the elements of a list", Some("write count(x in list if condition), or size(list)")),
+            (
+                "count(a.b)",
+                6..9,
+                "`count` goes over the elements of a list",
+                Some("write count(x in list if condition), or size(list)"),
+            ),
             ("fired('a')", 6..9, "expected a rule id without quotes, found `'a'`", None),
         ];
         for (source, span, message, help) in cases {

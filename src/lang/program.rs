@@ -56,7 +56,10 @@ pub(super) enum Op {
     /// The element of the quantifier at that depth.
     Element(usize),
     Variable(usize),
-    Fact { subject: Box<Node>, slot: Slot },
+    Fact {
+        subject: Box<Node>,
+        slot: Slot,
+    },
     List(Vec<Node>),
     Negate(Box<Node>),
     Not(Box<Node>),
@@ -67,8 +70,15 @@ pub(super) enum Op {
     /// Two operands.
     Arithmetic(Operation, Box<[Node; 2]>),
     /// Item and list.
-    In { negated: bool, operands: Box<[Node; 2]> },
-    Is { question: Question, negated: bool, subject: Box<Node> },
+    In {
+        negated: bool,
+        operands: Box<[Node; 2]>,
+    },
+    Is {
+        question: Question,
+        negated: bool,
+        subject: Box<Node>,
+    },
     Builtin(Builtin, Vec<Node>),
     Apply(fn(&[Value]) -> Option<Value>, Vec<Node>),
     Fired(String),

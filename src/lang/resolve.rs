@@ -94,7 +94,7 @@ impl Checker<'_> {
             Type::List(_) => Some(format!("go over its elements: any(x.{rest} for x in {list})")),
             _ => None,
         };
-        self.fail(whole, format!("`{list}` is a {} and has no `{rest}`", at.kind), help)
+        self.fail(whole, format!("`{list}` has type `{}` and no `{rest}`", at.kind), help)
     }
 
     fn unknown_fact(&mut self, subject: &Node, scope: ScopeId, rest: &[Segment]) -> Option<Typed> {

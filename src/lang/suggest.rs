@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn nearest_comes_first_and_far_ones_are_left_out() {
         let names = ["link.speed", "link.speeds", "link.sped", "ring.rx", "link.supported"];
-        assert_eq!(closest("link.spede", names), ["link.speed", "link.sped", "link.speeds"]);
+        assert_eq!(closest("link.spede", names), ["link.sped", "link.speed", "link.speeds"]);
         assert!(closest("zzz", names).is_empty());
     }
 

@@ -68,8 +68,7 @@ impl fmt::Display for Dim {
         };
         let units = [("bit", self.data), ("s", self.time)];
         let above: Vec<_> = units.iter().filter(|(_, n)| *n > 0).map(|(u, n)| power(u, *n)).collect();
-        let below: Vec<_> =
-            units.iter().filter(|(_, n)| *n < 0).map(|(u, n)| power(u, n.saturating_neg())).collect();
+        let below: Vec<_> = units.iter().filter(|(_, n)| *n < 0).map(|(u, n)| power(u, n.saturating_neg())).collect();
         match (above.is_empty(), below.is_empty()) {
             (true, true) => f.write_str("no unit"),
             (false, true) => f.write_str(&above.join(" ")),
