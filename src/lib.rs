@@ -4,3 +4,5 @@
 //! [`advice`] says what to type, [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
 
 pub mod lang;
+pub mod ceiling;
+pub mod knowledge;

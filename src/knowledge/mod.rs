@@ -1,0 +1,3 @@
+//! Typed schema of `knowledge/`: figures with their sources, no logic.
+
+pub mod buses;
