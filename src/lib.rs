@@ -3,6 +3,6 @@
 //! Data moves one way: [`probe`] or [`capture`] fill a [`snapshot`], [`facts`] derive from it, [`rules`] reason about it,
 //! [`advice`] says what to type, [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
 
-pub mod lang;
 pub mod ceiling;
 pub mod knowledge;
+pub mod lang;

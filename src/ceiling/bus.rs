@@ -54,8 +54,7 @@ fn pcix_frames(bus: &PciBus, framing: &Framing, read_size: u32, direction: Direc
     let write = |bytes: f64| burst_clocks(bus, bytes, buses.pci.write_burst.value, Dma::Write, buses);
     let fetch = burst_clocks(bus, descriptor * batch, read_size, Dma::Read, buses) / batch;
     let receive = write(frame) + write(descriptor) + fetch;
-    let transmit =
-        burst_clocks(bus, frame, read_size, Dma::Read, buses) + fetch + write(descriptor * batch) / batch;
+    let transmit = burst_clocks(bus, frame, read_size, Dma::Read, buses) + fetch + write(descriptor * batch) / batch;
     clocks_per_second(bus)
         / match direction {
             Direction::Receive => receive,

@@ -181,6 +181,11 @@ fn payload_sizes(path: &Path<'_>, hop: &Slowest<'_>, buses: &Buses) -> (Vec<u32>
     (sizes.value.clone(), Some(format!("max payload size {} B", words.join(" or "))))
 }
 
+/// Largest piece in which an answer to a read comes: no more than a packet holds, was asked for, or is cut to.
+fn completion_size(path: &Path<'_>, mps: u32, mrrs: u32) -> u32 {
+    path.read_completion_boundary.filter(|&b| b > 0).unwrap_or(mps).min(mps).min(mrrs)
+}
+
 fn possible_size(bytes: u32) -> bool {
     bytes.is_power_of_two() && (128..=4096).contains(&bytes)
 }
@@ -313,14 +318,9 @@ pub fn nic(
     let rates = |profile: &Profile| -> Vec<f64> {
         let mut rates = Vec::new();
         for &mps in &sizes {
-            let costs = Costs {
-                generation: hop.generation,
-                profile,
-                buses,
-                mps,
-                completion: path.read_completion_boundary.filter(|&b| b > 0).map_or(mps, |b| b.min(mps)),
-                mrrs: mrrs.unwrap_or(buses.pcie.usual_mrrs.value),
-            };
+            let mrrs = mrrs.unwrap_or(buses.pcie.usual_mrrs.value);
+            let completion = completion_size(path, mps, mrrs);
+            let costs = Costs { generation: hop.generation, profile, buses, mps, completion, mrrs };
             rates.extend(directions.iter().map(|&d| costs.frames_per_second(hop.raw_bps, frame, d)));
         }
         rates
@@ -348,6 +348,9 @@ pub fn nic(
     }
     if let Some(assumed) = choice.assumed {
         ceiling = ceiling.assuming(assumed);
+    }
+    if path.driver.is_none() && !any_profile {
+        ceiling = ceiling.noting(format!("descriptor sizes {}: no driver given", choice.name));
     }
     if direction.is_none() {
         ceiling = ceiling.noting("covers receiving and sending, each alone");
@@ -432,12 +435,12 @@ pub fn dma(path: &Path<'_>, operation: Dma, buses: &Buses) -> Result<PcieCeiling
     let mrrs = path.mrrs.filter(|&m| possible_size(m));
     let g = hop.generation;
     let per_size = |&mps: &u32| {
-        let request = f64::from(mrrs.unwrap_or(buses.pcie.usual_mrrs.value));
+        let request = mrrs.unwrap_or(buses.pcie.usual_mrrs.value);
         let (piece, cost) = match operation {
             Dma::Write => (f64::from(mps), f64::from(g.header_4dw + g.tlp_framing)),
             Dma::Read => {
-                let piece = f64::from(path.read_completion_boundary.filter(|&b| b > 0).map_or(mps, |b| b.min(mps)));
-                let requests = f64::from(g.dllp_per_tlp) * piece / request;
+                let piece = f64::from(completion_size(path, mps, request));
+                let requests = f64::from(g.dllp_per_tlp) * piece / f64::from(request);
                 (piece, f64::from(g.header_3dw + g.tlp_framing) + requests)
             }
         };
@@ -452,7 +455,8 @@ pub fn dma(path: &Path<'_>, operation: Dma, buses: &Buses) -> Result<PcieCeiling
     let mut ceiling = Ceiling::from_bounds(lo * lowest, typical * mean, hi * highest);
     ceiling = with_unread_registers(ceiling, mps_assumed, mrrs, Some(direction), buses);
     if !g.validated {
-        ceiling = ceiling.as_upper_bound(buses.pcie.upper_bound_lo.value, "no published measurement of this generation");
+        ceiling =
+            ceiling.as_upper_bound(buses.pcie.upper_bound_lo.value, "no published measurement of this generation");
     }
     Ok(finish(ceiling, hop, ""))
 }

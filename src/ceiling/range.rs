@@ -66,10 +66,11 @@ impl Ceiling {
 
     /// A range given directly, all three in bit/s; the order is repaired if the inputs contradict it.
     pub fn from_bounds(lo_bps: f64, typical_bps: f64, hi_bps: f64) -> Self {
+        // `max` first: it turns what is not a number into zero, where `clamp` would panic on it as a bound.
         let hi_bps = hi_bps.max(0.0);
-        let typical_bps = typical_bps.clamp(0.0, hi_bps);
+        let typical_bps = typical_bps.max(0.0).min(hi_bps);
         Self {
-            lo_bps: lo_bps.clamp(0.0, typical_bps),
+            lo_bps: lo_bps.max(0.0).min(typical_bps),
             typical_bps,
             hi_bps,
             assumed: Vec::new(),

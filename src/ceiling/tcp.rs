@@ -75,12 +75,7 @@ pub fn receive_window(buffer: &ReceiveBuffer, buses: &Buses) -> Window {
 /// What a send buffer (third value of `tcp_wmem`, or the SO_SNDBUF in force, bytes) lets a flow have in flight.
 pub fn send_window(buffer_bytes: u64, buses: &Buses) -> Window {
     let (bytes, s) = (buffer_bytes as f64, &buses.tcp.send_share);
-    Window {
-        lo_bytes: bytes * s.lo,
-        typical_bytes: bytes * s.typical,
-        hi_bytes: bytes * s.hi,
-        assumed: Vec::new(),
-    }
+    Window { lo_bytes: bytes * s.lo, typical_bytes: bytes * s.typical, hi_bytes: bytes * s.hi, assumed: Vec::new() }
 }
 
 impl Window {
@@ -111,8 +106,7 @@ impl Window {
             return None;
         }
         let rate = |bytes: f64| bytes * 8.0 / rtt_seconds;
-        let mut ceiling =
-            Ceiling::from_bounds(rate(self.lo_bytes), rate(self.typical_bytes), rate(self.hi_bytes));
+        let mut ceiling = Ceiling::from_bounds(rate(self.lo_bytes), rate(self.typical_bytes), rate(self.hi_bytes));
         for what in &self.assumed {
             ceiling = ceiling.assuming(what.clone());
         }
