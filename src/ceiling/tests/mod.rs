@@ -3,6 +3,7 @@
 mod bus;
 mod combine;
 mod ethernet;
+mod measured;
 mod pcie;
 mod properties;
 mod tcp;
