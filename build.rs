@@ -11,6 +11,9 @@ mod rules {
 #[allow(dead_code, missing_docs)]
 #[path = "src/knowledge/schema.rs"]
 mod knowledge;
+#[allow(dead_code, missing_docs)]
+#[path = "src/knowledge/buses.rs"]
+mod buses;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -58,7 +61,9 @@ fn write_sections(out: &Path, name: &str, text: &str) -> Result<(), String> {
 fn embed_knowledge(out: &Path) -> Result<(), String> {
     let canonical: Vec<knowledge::CanonicalCounter> = read(Path::new("knowledge/canonical-counters.yaml"))?;
     let drivers: knowledge::Drivers = read(Path::new("knowledge/drivers.yaml"))?;
+    let buses: buses::Buses = read(Path::new("knowledge/buses.yaml"))?;
     let mut text = String::new();
+    let _ = writeln!(text, "pub const BUSES: &str = {:?};", json(&buses)?);
     let _ = writeln!(text, "pub const CANONICAL_COUNTERS: &str = {:?};", json(&canonical)?);
     let _ = writeln!(text, "pub const DRIVERS: &str = {:?};", json(&drivers)?);
     let _ = writeln!(text, "pub const COUNTERS: &[(&str, &str)] = &[");

@@ -3,6 +3,7 @@
 //! Data moves one way: a probe or a capture fills a [`snapshot`], facts derive from it, rules reason about them,
 //! advice says what to type, a report shows it. `tests/it/architecture.rs` holds the arrow.
 
+pub mod ceiling;
 pub mod knowledge;
 pub mod lang;
 pub mod reading;

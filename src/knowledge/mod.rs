@@ -1,5 +1,6 @@
 //! Facts about counters, drivers and buses that no host tells of itself: data in knowledge/, embedded by build.rs.
 
+pub mod buses;
 mod embedded;
 mod pattern;
 pub mod schema;
@@ -10,13 +11,15 @@ use std::sync::OnceLock;
 pub use pattern::matches;
 pub use schema::{CanonicalCounter, DriverCounter, DriverCounters, Drivers, Place};
 
-use embedded::{CANONICAL_COUNTERS, COUNTERS, DRIVERS};
+use buses::Buses;
+use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS};
 
 /// The embedded knowledge. Sections are parsed when they are first asked for.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     canonical: OnceLock<Vec<CanonicalCounter>>,
     drivers: OnceLock<Drivers>,
+    buses: OnceLock<Buses>,
     counters: OnceLock<BTreeMap<&'static str, OnceLock<Option<DriverCounters>>>>,
 }
 
@@ -35,6 +38,11 @@ impl Knowledge {
     /// Which drivers are hardware.
     pub fn drivers(&self) -> &Drivers {
         self.drivers.get_or_init(|| section("drivers", DRIVERS))
+    }
+
+    /// Constants of buses and protocols.
+    pub fn buses(&self) -> &Buses {
+        self.buses.get_or_init(|| section("buses", BUSES))
     }
 
     /// The counters of a driver, if it is known.
