@@ -1,5 +1,6 @@
 //! Turns rules/ and knowledge/ through their typed schemas into compact JSON sections that are embedded: parsing YAML at
 //! each start would cost several times the whole scan.
+#![allow(clippy::print_stdout, reason = "standard output is how a build script talks to cargo")]
 
 #[allow(dead_code, missing_docs)]
 mod rules {
@@ -9,11 +10,11 @@ mod rules {
     pub mod schema;
 }
 #[allow(dead_code, missing_docs)]
-#[path = "src/knowledge/schema.rs"]
-mod knowledge;
-#[allow(dead_code, missing_docs)]
 #[path = "src/knowledge/buses.rs"]
 mod buses;
+#[allow(dead_code, missing_docs)]
+#[path = "src/knowledge/schema.rs"]
+mod knowledge;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,16 +23,13 @@ use std::{env, fs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-fn main() {
+fn main() -> Result<(), String> {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for watched in ["build.rs", "rules", "knowledge", "src/rules", "src/knowledge"] {
         println!("cargo:rerun-if-changed={watched}");
     }
-    if let Err(error) = embed_knowledge(&out).and_then(|()| embed_rules(&out)) {
-        // A build script has no better way to tell cargo than to fail with the message.
-        eprintln!("{error}");
-        std::process::exit(1);
-    }
+    embed_knowledge(&out)?;
+    embed_rules(&out)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, String> {

@@ -47,7 +47,8 @@ impl Knowledge {
 
     /// The counters of a driver, if it is known.
     pub fn driver_counters(&self, driver: &str) -> Option<&DriverCounters> {
-        let sections = self.counters.get_or_init(|| COUNTERS.iter().map(|(name, _)| (*name, OnceLock::new())).collect());
+        let sections =
+            self.counters.get_or_init(|| COUNTERS.iter().map(|(name, _)| (*name, OnceLock::new())).collect());
         let text = COUNTERS.iter().find(|(name, _)| *name == driver)?.1;
         sections.get(driver)?.get_or_init(|| Some(section(driver, text))).as_ref()
     }

@@ -35,14 +35,14 @@ impl<'de> Deserialize<'de> for Located {
         let spanned = Spanned::<String>::deserialize(input)?;
         let line = u32::try_from(spanned.referenced.line()).unwrap_or(0);
         if line == 0 {
-            return split_place(spanned.value).ok_or_else(|| serde::de::Error::custom("text without its place"));
+            return split_place(&spanned.value).ok_or_else(|| serde::de::Error::custom("text without its place"));
         }
         let column = u32::try_from(spanned.referenced.column()).unwrap_or(0);
         Ok(Self { text: spanned.value, line, column })
     }
 }
 
-fn split_place(value: String) -> Option<Located> {
+fn split_place(value: &str) -> Option<Located> {
     let (place, text) = value.split_once('|')?;
     let (line, column) = place.split_once(':')?;
     Some(Located { text: text.into(), line: line.parse().ok()?, column: column.parse().ok()? })

@@ -1,4 +1,19 @@
 //! Rules: their form, how they are loaded and checked, what they say of a host, and which finding is the root of which.
 
+mod arms;
+mod compile;
+mod evaluate;
+mod load;
 pub mod located;
+mod problem;
+mod roots;
 pub mod schema;
+mod template;
+
+pub use arms::{ArmName, Held, constant};
+pub use compile::{Advice, Rule, arm_variables, compile, roots};
+pub use evaluate::{Diagnosis, Finding, Outcome, Verdict, diagnose};
+pub use load::{RuleFolder, RuleSet, embedded_specs, parse_file, read_folder};
+pub use problem::{Problem, RuleFile};
+pub use roots::{Ranked, rank};
+pub use template::{Purpose, Template};

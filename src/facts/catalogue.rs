@@ -1,0 +1,161 @@
+//! The declared vocabulary: every fact with its path, type, unit, meaning and command.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::entry::{Access, CounterView, Entry};
+use super::unit::Unit;
+use super::{device, functions, host, interface};
+use crate::knowledge::Knowledge;
+use crate::knowledge::schema::{CounterSubject, CounterUnit};
+use crate::lang::{Dim, Function, Key, ScopeId, Slot, Type, Vocabulary};
+
+/// The host.
+pub const HOST: ScopeId = ScopeId(0);
+/// A network interface.
+pub const INTERFACE: ScopeId = ScopeId(1);
+/// A PCI function of class network.
+pub const DEVICE: ScopeId = ScopeId(2);
+/// A PCIe link on the path of such a function.
+pub const LINK: ScopeId = ScopeId(3);
+
+/// Names of the scopes as expressions use them.
+const NAMES: [(&str, ScopeId); 4] = [("host", HOST), ("iface", INTERFACE), ("device", DEVICE), ("link", LINK)];
+
+/// All facts.
+pub struct Catalogue {
+    scopes: Vec<Vec<Entry>>,
+    index: Vec<BTreeMap<String, u32>>,
+    functions: Vec<Function>,
+}
+
+impl Catalogue {
+    /// The one catalogue of this program.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Catalogue> = OnceLock::new();
+        SHARED.get_or_init(Self::build)
+    }
+
+    fn build() -> Self {
+        let mut scopes = vec![host::entries(), interface::entries(), device::entries(), device::link_entries()];
+        for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {
+            let scope = match counter.subject {
+                CounterSubject::Host => HOST,
+                CounterSubject::Interface => INTERFACE,
+            };
+            scopes[usize::from(scope.0)].extend(counter_entries(
+                number as u16,
+                &counter.name,
+                counter.unit,
+                &counter.definition,
+            ));
+        }
+        let index = scopes
+            .iter()
+            .map(|entries| entries.iter().enumerate().map(|(slot, entry)| (entry.path.clone(), slot as u32)).collect())
+            .collect();
+        Self { scopes, index, functions: functions::functions() }
+    }
+
+    /// The entry of a fact.
+    pub fn entry(&self, key: Key) -> Option<&Entry> {
+        self.scopes.get(usize::from(key.entity.scope.0))?.get(key.slot.0 as usize)
+    }
+
+    /// The slot of a path.
+    pub fn slot(&self, scope: ScopeId, path: &str) -> Option<Slot> {
+        self.index.get(usize::from(scope.0))?.get(path).copied().map(Slot)
+    }
+
+    /// The entry of a slot.
+    pub fn at(&self, scope: ScopeId, slot: Slot) -> Option<&Entry> {
+        self.scopes.get(usize::from(scope.0))?.get(slot.0 as usize)
+    }
+
+    /// All paths of a scope in the order of the catalogue.
+    pub fn paths_of(&self, scope: ScopeId) -> Vec<String> {
+        self.scopes
+            .get(usize::from(scope.0))
+            .map_or_else(Vec::new, |entries| entries.iter().map(|entry| entry.path.clone()).collect())
+    }
+
+    /// The path of a fact with its scope.
+    pub fn full_path(&self, key: Key) -> String {
+        let path = self.entry(key).map_or("?", |entry| entry.path.as_str());
+        format!("{}.{path}", self.scope_name(key.entity.scope))
+    }
+
+    /// Every fact: scope name and entry.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, ScopeId, Slot, &Entry)> {
+        NAMES.iter().flat_map(|(name, scope)| {
+            let entries = &self.scopes[usize::from(scope.0)];
+            entries.iter().enumerate().map(move |(slot, entry)| (*name, *scope, Slot(slot as u32), entry))
+        })
+    }
+}
+
+fn counter_entries(number: u16, name: &str, unit: CounterUnit, definition: &str) -> [Entry; 3] {
+    let (shown, per_second, dim) = match unit {
+        CounterUnit::Bytes => (Unit::Bytes, Unit::BytesPerSecond, Dim::DATA),
+        CounterUnit::Packets => (Unit::Packets, Unit::PacketsPerSecond, Dim::PLAIN),
+        CounterUnit::Events => (Unit::Plain, Unit::Plain, Dim::PLAIN),
+    };
+    let rate = Dim { data: dim.data, time: -1 };
+    let entry = |view, suffix: &str, kind, unit, what: &str| Entry {
+        path: format!("counter.{name}.{suffix}"),
+        kind,
+        unit,
+        doc: format!("{what}{definition}"),
+        command: "ethtool -S {if}; ip -s -s link show {if}",
+        access: Access::Counter(number, view),
+    };
+    [
+        entry(CounterView::Total, "total", Type::number(dim), shown, "since the driver was loaded: "),
+        entry(CounterView::Growth, "growth", Type::number(dim), shown, "within the sample: "),
+        entry(CounterView::Rate, "rate", Type::number(rate), per_second, "per second of the sample: "),
+    ]
+}
+
+impl Vocabulary for Catalogue {
+    fn scope(&self, name: &str) -> Option<ScopeId> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, scope)| *scope)
+    }
+
+    fn scope_name(&self, scope: ScopeId) -> &str {
+        NAMES.iter().find(|(_, known)| *known == scope).map_or("?", |(name, _)| name)
+    }
+
+    fn fact(&self, scope: ScopeId, path: &str) -> Option<(Slot, Type)> {
+        let slot = self.slot(scope, path)?;
+        self.at(scope, slot).map(|entry| (slot, entry.kind.clone()))
+    }
+
+    fn paths(&self, scope: ScopeId) -> Vec<String> {
+        self.paths_of(scope)
+    }
+
+    fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    fn function_names(&self) -> Vec<&'static str> {
+        self.functions.iter().map(|function| function.name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_is_declared_twice_and_each_has_a_meaning() {
+        let catalogue = Catalogue::shared();
+        for (scope, entries) in catalogue.scopes.iter().enumerate() {
+            assert_eq!(catalogue.index[scope].len(), entries.len(), "scope {scope}");
+            for entry in entries {
+                assert!(!entry.doc.is_empty(), "{}", entry.path);
+                assert!(entry.is_derived() || !entry.command.is_empty(), "{} names no command", entry.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Ceilings of this host's interfaces and cards: the readings that the pure formulas of `crate::ceiling` need, and which of
+//! their inputs had to be assumed.
+
+use super::catalogue::{DEVICE, INTERFACE, LINK};
+use super::{Derived, Facts};
+use crate::ceiling::combine::{Combined, Mechanism, Part, combine};
+use crate::ceiling::ethernet;
+use crate::ceiling::pcie::{self, Hop, Path, PcieCeiling, Platform};
+use crate::ceiling::{Ceiling, Duplex, Framing, Traffic};
+use crate::lang::{Key, State, Value};
+use crate::reading::{Gigatransfers, Reading};
+use crate::snapshot::{self, PcieLink, PcieRole};
+
+/// MTU that is assumed where none was read: the default of Ethernet.
+const USUAL_MTU: u32 = 1500;
+
+/// What the PCIe path of a card carries.
+#[derive(Clone, Debug)]
+pub struct PathCeiling {
+    /// The ceiling, if all that it needs is known.
+    pub found: Option<PcieCeiling>,
+    /// Index of the narrowest link among all links of the snapshot.
+    pub narrowest: Option<usize>,
+    /// State of the facts that follow: known, absent (no PCIe, or made up by a hypervisor) or unknown.
+    state: State,
+    from: Vec<Key>,
+}
+
+/// How fast an interface could go.
+#[derive(Clone, Debug, Default)]
+pub struct InterfaceCeiling {
+    /// The Ethernet link.
+    pub link: Option<Ceiling>,
+    /// The PCIe path at this interface's MTU.
+    pub pcie: Option<PcieCeiling>,
+    /// Index of the narrowest PCIe link among all links of the snapshot.
+    pub narrowest: Option<usize>,
+    /// The lowest of them and what binds.
+    pub combined: Option<Combined>,
+    link_state: LinkState,
+    link_from: Vec<Key>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LinkState {
+    #[default]
+    Unknown,
+    /// The port is made up: its speed is nominal and says nothing.
+    Absent,
+    Known,
+}
+
+type Get = fn(&Facts<'_>, usize) -> Derived;
+
+/// Facts `iface.ceiling.*`: path, meaning, derivation. All are rates of TCP payload in bit/s.
+pub(super) const INTERFACE_FACTS: &[(&str, &str, Get)] = &[
+    ("ceiling.link.lo", "least TCP payload that the link carries", |facts, index| {
+        link_part(facts, index, |c| c.lo_bps)
+    }),
+    ("ceiling.link.typical", "typical TCP payload that the link carries", |facts, index| {
+        link_part(facts, index, |c| c.typical_bps)
+    }),
+    ("ceiling.link.hi", "most TCP payload that the link carries", |facts, index| link_part(facts, index, |c| c.hi_bps)),
+    ("ceiling.lo", "least that the interface could carry", |facts, index| whole(facts, index, |c| c.lo_bps)),
+    ("ceiling.typical", "what the interface could typically carry", |facts, index| {
+        whole(facts, index, |c| c.typical_bps)
+    }),
+    ("ceiling.hi", "most that the interface could carry", |facts, index| whole(facts, index, |c| c.hi_bps)),
+];
+
+impl Facts<'_> {
+    /// The PCIe path of a card, at the smallest MTU of its ports.
+    pub fn path_ceiling(&self, device: usize) -> Option<&PathCeiling> {
+        Some(self.paths.get(device)?.get_or_init(|| {
+            let ports = self.topology().ports(device);
+            let known = ports.iter().filter_map(|port| self.snapshot().interfaces[*port].mtu.known());
+            let mtu = known.map(|mtu| mtu.0).min();
+            path_at(self, device, framing(mtu, self.vlan_tags(ports.first().copied())), mtu.is_none())
+        }))
+    }
+
+    /// How fast an interface could go.
+    pub fn interface_ceiling(&self, interface: usize) -> Option<&InterfaceCeiling> {
+        Some(self.ceilings.get(interface)?.get_or_init(|| interface_at(self, interface)))
+    }
+
+    fn vlan_tags(&self, interface: Option<usize>) -> u32 {
+        let tags = interface.and_then(|index| self.snapshot().interfaces[index].vlan_tags.known().copied());
+        tags.unwrap_or(0)
+    }
+}
+
+fn framing(mtu: Option<u64>, vlan_tags: u32) -> Framing {
+    let mtu = mtu.and_then(|mtu| u32::try_from(mtu).ok()).unwrap_or(USUAL_MTU);
+    Framing { vlan_tags, ..Framing::new(mtu, Traffic::Tcp4) }
+}
+
+fn mtu_assumed() -> String {
+    format!("MTU {USUAL_MTU}: not read")
+}
+
+/// PCIe generation of a lane speed.
+pub(super) fn generation(facts: &Facts<'_>, speed: Gigatransfers) -> Option<u32> {
+    let found = pcie::generation(speed.0, facts.knowledge().buses())?;
+    found.name.strip_prefix("Gen")?.parse().ok()
+}
+
+/// Rate of a PCIe link after line encoding in bit/s; `None` where its speed or width is not known.
+pub fn raw_rate(facts: &Facts<'_>, link: &PcieLink) -> Option<f64> {
+    pcie::raw_bps(Hop::new(link.speed.known()?.0, *link.width.known()?), facts.knowledge().buses())
+}
+
+fn path_at(facts: &Facts<'_>, index: usize, framing: Framing, mtu_unread: bool) -> PathCeiling {
+    let device = &facts.snapshot().devices[index];
+    let none = |state, from| PathCeiling { found: None, narrowest: None, state, from };
+    if device.pcie.virtual_root.known() == Some(&true) {
+        return none(State::Absent, facts.key(DEVICE, index, "pcie.virtual_root"));
+    }
+    if device.physical_function.known().is_some() {
+        return none(State::Absent, facts.key(DEVICE, index, "physical_function"));
+    }
+    let links = match &device.pcie.links {
+        Reading::Known(links, _) => links,
+        Reading::Absent(_) => return none(State::Absent, facts.key(DEVICE, index, "pcie.links")),
+        Reading::Unknown(_) => return none(State::Unknown, facts.key(DEVICE, index, "pcie.links")),
+    };
+    let first = facts.topology().device_links(index).start;
+    let mut from = facts.key(DEVICE, index, "pcie.mps");
+    let mut unread = Vec::new();
+    let mut hops = Vec::new();
+    for (place, link) in links.iter().enumerate() {
+        let tunnel = link.tunnelled.known() == Some(&true);
+        let keys = ["speed", "width"].map(|path| facts.key(LINK, first + place, path));
+        match (link.speed.known(), link.width.known()) {
+            (Some(speed), Some(width)) => hops.push(Hop { tunnel, ..Hop::new(speed.0, *width) }),
+            _ if tunnel => hops.push(Hop { tunnel, ..Hop::new(0.0, 0) }),
+            _ => unread.extend(keys.iter().flatten().copied()),
+        }
+        from.extend(keys.into_iter().flatten());
+    }
+    if !unread.is_empty() {
+        return none(State::Unknown, unread);
+    }
+    let mps = device.pcie.mps.known().and_then(|size| u32::try_from(size.0).ok());
+    let mrrs = device.pcie.mrrs.known().and_then(|size| u32::try_from(size.0).ok());
+    let platform = match facts.snapshot().host.architecture.known().map(String::as_str) {
+        Some("x86_64" | "i686" | "i586") => Platform::X86,
+        _ => Platform::Other,
+    };
+    let driver = device.driver.known().map(String::as_str);
+    let path = Path { mps, mrrs, driver, platform, ..Path::new(&hops) };
+    let Ok(mut found) = pcie::nic(&path, &framing, None, facts.knowledge().buses()) else {
+        return none(State::Unknown, from);
+    };
+    if mtu_unread {
+        found.ceiling = found.ceiling.assuming(mtu_assumed());
+    }
+    if links.last().is_none_or(|last| last.role.known() != Some(&PcieRole::RootPort)) {
+        found.ceiling = found.ceiling.assuming("the links above the ones that were read are no narrower");
+    }
+    let narrowest = Some(first + found.slowest_hop);
+    PathCeiling { found: Some(found), narrowest, state: State::Unknown, from }
+}
+
+fn interface_at(facts: &Facts<'_>, index: usize) -> InterfaceCeiling {
+    let interface = &facts.snapshot().interfaces[index];
+    let mut result = InterfaceCeiling::default();
+    let physical_key = facts.key(INTERFACE, index, "port.is_physical");
+    let physical = physical_key.first().and_then(|key| match facts.lookup(*key).state {
+        State::Known(Value::Bool(physical)) => Some(physical),
+        _ => None,
+    });
+    if physical == Some(false) {
+        result.link_state = LinkState::Absent;
+        result.link_from = physical_key;
+        return result;
+    }
+    result.link_from = facts.key(INTERFACE, index, "link.speed");
+    let buses = facts.knowledge().buses();
+    let mtu = interface.mtu.known().map(|mtu| mtu.0);
+    let framing = framing(mtu, facts.vlan_tags(Some(index)));
+    let mut parts = Vec::new();
+    if let Some(speed) = interface.link.speed.known().filter(|speed| speed.0 > 0) {
+        let duplex = match interface.link.duplex.known() {
+            Some(snapshot::Duplex::Half) => Duplex::Half,
+            Some(snapshot::Duplex::Full) | None => Duplex::Full,
+        };
+        let mut link = ethernet::link(speed.0 as f64, &framing, duplex, buses);
+        if mtu.is_none() {
+            link = link.assuming(mtu_assumed());
+        }
+        if physical.is_none() {
+            link = link.assuming("the speed is that of a hardware port");
+        }
+        parts.push(Part { mechanism: Mechanism::Link, ceiling: link.clone() });
+        result.link = Some(link);
+        result.link_state = LinkState::Known;
+    }
+    if let Some(device) = facts.device_of(index) {
+        let path = path_at(facts, device, framing, mtu.is_none());
+        if let Some(found) = path.found {
+            parts.push(Part { mechanism: Mechanism::Pcie, ceiling: found.ceiling.clone() });
+            result.pcie = Some(found);
+            result.narrowest = path.narrowest;
+        }
+    }
+    // Without the link's speed the PCIe path alone would be a ceiling that no cable may reach.
+    if result.link.is_some() {
+        result.combined = combine(&parts);
+    }
+    result
+}
+
+fn known(number: f64) -> State {
+    State::Known(Value::Number(number))
+}
+
+fn link_part(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -> Derived {
+    let Some(found) = facts.interface_ceiling(index) else { return Derived::unknown(Vec::new()) };
+    let from = found.link_from.clone();
+    match (&found.link, found.link_state) {
+        (Some(link), _) => Derived::of(known(pick(link)), from).assuming(link.assumed.clone()),
+        (None, LinkState::Absent) => Derived::absent(from),
+        (None, _) => Derived::unknown(from),
+    }
+}
+
+fn whole(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -> Derived {
+    let Some(found) = facts.interface_ceiling(index) else { return Derived::unknown(Vec::new()) };
+    match &found.combined {
+        Some(combined) => Derived::of(known(pick(&combined.ceiling)), found.link_from.clone())
+            .assuming(combined.ceiling.assumed.clone()),
+        None => link_part(facts, index, pick),
+    }
+}
+
+fn of_path(facts: &Facts<'_>, index: usize, pick: impl Fn(&PathCeiling, &PcieCeiling) -> Option<Value>) -> Derived {
+    let Some(path) = facts.path_ceiling(index) else { return Derived::unknown(Vec::new()) };
+    match &path.found {
+        Some(found) => match pick(path, found) {
+            Some(value) => Derived::of(State::Known(value), path.from.clone()).assuming(found.ceiling.assumed.clone()),
+            None => Derived::unknown(path.from.clone()),
+        },
+        None => Derived::of(path.state.clone(), path.from.clone()),
+    }
+}
+
+/// A figure of the path's ceiling.
+pub(super) fn path(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -> Derived {
+    of_path(facts, index, |_, found| Some(Value::Number(pick(&found.ceiling))))
+}
+
+/// The raw rate of the narrowest link.
+pub(super) fn raw(facts: &Facts<'_>, index: usize) -> Derived {
+    let mut derived = of_path(facts, index, |_, found| Some(Value::Number(found.raw_bps)));
+    derived.assumed.clear();
+    derived
+}
+
+/// The narrowest link.
+pub(super) fn narrowest(facts: &Facts<'_>, index: usize) -> Derived {
+    let mut derived =
+        of_path(facts, index, |path, _| path.narrowest.map(|link| Value::Entity(Facts::entity(LINK, link))));
+    derived.assumed.clear();
+    derived
+}

@@ -1,0 +1,176 @@
+//! Facts of scope `device` (a PCI function of class network) and `pcie_link`.
+
+use super::catalogue::{DEVICE, INTERFACE, LINK};
+use super::entry::{Entry, derived, facts};
+use super::unit::Unit;
+use super::{Derived, Facts, ceilings};
+use crate::lang::{Dim, State, Type, Value, Words};
+use crate::reading::{Bytes, Gigatransfers, Reading};
+use crate::snapshot::{PciAddress, PciDevice, PcieLink, PcieRole};
+
+/// PCI base classes by the PCI code and ID assignment specification.
+static CLASSES: Words = Words {
+    name: "PCI class",
+    words: &[
+        "unclassified",
+        "storage",
+        "network",
+        "display",
+        "multimedia",
+        "memory",
+        "bridge",
+        "communication",
+        "peripheral",
+        "input",
+        "docking",
+        "processor",
+        "serial_bus",
+        "wireless",
+        "other",
+    ],
+    open: false,
+};
+
+pub(super) fn entries() -> Vec<Entry> {
+    let mut entries = facts! { Device, PciDevice;
+        "class_code" = class: u16, "lspci -n -s {bdf}", "base class and subclass";
+        "id" = id: String, "lspci -nn -s {bdf}", "vendor, device and subsystem ids";
+        "name" = name: String, "lspci -s {bdf}", "name out of the PCI id list";
+        "driver" = driver: String, "lspci -k -s {bdf}", "driver that is bound to it";
+        "numa_node" = numa_node: u32, "cat /sys/bus/pci/devices/{bdf}/numa_node", "NUMA node";
+        "physical_function" = physical_function: PciAddress, "ls -l /sys/bus/pci/devices/{bdf}/physfn", "physical function that it belongs to";
+        "pcie.mps" = pcie.mps: Bytes, "sudo lspci -vv -s {bdf}", "maximum payload size in use";
+        "pcie.mps_supported" = pcie.mps_supported: Bytes, "sudo lspci -vv -s {bdf}", "largest payload size that it supports";
+        "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vv -s {bdf}", "maximum read request size";
+        "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vv -s {bdf}", "relaxed ordering is enabled";
+        "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "it sits on a bus that a hypervisor emulates";
+    };
+    let rate = Type::number(Dim::RATE);
+    entries.extend([
+        derived("address", Type::Text, Unit::Plain, "PCI address", |facts, index| {
+            Derived::fact(Value::Text(facts.snapshot().devices[index].address.to_string().into()))
+        }),
+        derived("class", Type::Word(&CLASSES), Unit::Plain, "base class", class),
+        derived("ports", Type::list(Type::Entity(INTERFACE)), Unit::Plain, "its network interfaces", ports),
+        derived(
+            "pcie.links",
+            Type::list(Type::Entity(LINK)),
+            Unit::Plain,
+            "links from the device up to the root port",
+            links,
+        ),
+        derived(
+            "pcie.path.narrowest",
+            Type::Entity(LINK),
+            Unit::Plain,
+            "link of the path that carries least",
+            ceilings::narrowest,
+        ),
+        derived(
+            "pcie.path.raw",
+            rate.clone(),
+            Unit::BitsPerSecond,
+            "rate of the narrowest link after line encoding",
+            ceilings::raw,
+        ),
+        derived(
+            "pcie.path.lo",
+            rate.clone(),
+            Unit::BitsPerSecond,
+            "least TCP payload that the path carries",
+            |facts, index| ceilings::path(facts, index, |ceiling| ceiling.lo_bps),
+        ),
+        derived(
+            "pcie.path.typical",
+            rate.clone(),
+            Unit::BitsPerSecond,
+            "typical TCP payload that the path carries",
+            |facts, index| ceilings::path(facts, index, |ceiling| ceiling.typical_bps),
+        ),
+        derived("pcie.path.hi", rate, Unit::BitsPerSecond, "most TCP payload that the path carries", |facts, index| {
+            ceilings::path(facts, index, |ceiling| ceiling.hi_bps)
+        }),
+        derived(
+            "pcie.path.assumed",
+            Type::PLAIN,
+            Unit::Plain,
+            "inputs of the path's ceiling that were assumed",
+            |facts, index| ceilings::path(facts, index, |ceiling| ceiling.assumed.len() as f64),
+        ),
+    ]);
+    entries
+}
+
+pub(super) fn link_entries() -> Vec<Entry> {
+    let mut entries = facts! { Link, PcieLink;
+        "upper" = upper: PciAddress, "lspci -t", "port at the end that faces the root";
+        "role" = role: PcieRole, "sudo lspci -vv -s {bdf}", "what the upper end is";
+        "slot" = slot: String, "grep . /sys/bus/pci/slots/*/address", "slot name of the upper end";
+        "speed" = speed: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/current_link_speed", "current speed of one lane";
+        "width" = width: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/current_link_width", "current number of lanes";
+        "lower_speed_max" = lower_speed_max: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/max_link_speed", "highest speed of the end that faces the device";
+        "lower_width_max" = lower_width_max: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/max_link_width", "lanes of the end that faces the device";
+        "upper_speed_max" = upper_speed_max: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/../max_link_speed", "highest speed of the end that faces the root";
+        "upper_width_max" = upper_width_max: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/../max_link_width", "lanes of the end that faces the root";
+        "tunnelled" = tunnelled: bool, "boltctl list", "it is part of a Thunderbolt or USB4 tunnel";
+    };
+    entries.extend([
+        derived("lower", Type::Text, Unit::Plain, "function at the end that faces the device", |facts, index| {
+            match facts.topology().link(facts.snapshot(), index) {
+                Some(link) => Derived::fact(Value::Text(link.lower.to_string().into())),
+                None => Derived::unknown(Vec::new()),
+            }
+        }),
+        derived("generation", Type::PLAIN, Unit::Plain, "PCIe generation of the current speed", |facts, index| {
+            let from = facts.key(LINK, index, "speed");
+            let speed = facts.topology().link(facts.snapshot(), index).and_then(|link| link.speed.known().copied());
+            let generation = speed.and_then(|speed| ceilings::generation(facts, speed));
+            Derived::of(
+                generation.map_or(State::Unknown, |number| State::Known(Value::Number(f64::from(number)))),
+                from,
+            )
+        }),
+    ]);
+    entries
+}
+
+fn class(facts: &Facts<'_>, index: usize) -> Derived {
+    let from = facts.key(DEVICE, index, "class_code");
+    let state = match facts.snapshot().devices[index].class {
+        Reading::Known(code, _) => {
+            let word = match code >> 8 {
+                // 0x11 and above are accelerators and unassigned classes; 0x0e and 0x0f never carry a network card.
+                base @ 0..=0x0d => CLASSES.words[usize::from(base)],
+                _ => "other",
+            };
+            State::Known(Value::Word(word.into()))
+        }
+        Reading::Absent(_) => State::Absent,
+        Reading::Unknown(_) => State::Unknown,
+    };
+    Derived::of(state, from)
+}
+
+fn ports(facts: &Facts<'_>, index: usize) -> Derived {
+    let device = &facts.snapshot().devices[index];
+    let list = facts.topology().ports(index).iter().map(|port| Value::Entity(Facts::entity(INTERFACE, *port)));
+    let list: Vec<Value> = list.collect();
+    // A port in another namespace, or one that the capture does not show, is missing from the list.
+    let complete = device.interfaces.known().is_none_or(|names| names.len() <= list.len());
+    if complete && (!list.is_empty() || device.interfaces.known().is_some()) {
+        Derived::fact(Value::List(list.into()))
+    } else {
+        Derived::unknown(Vec::new()).because(device.interfaces.gap())
+    }
+}
+
+fn links(facts: &Facts<'_>, index: usize) -> Derived {
+    match facts.snapshot().devices[index].pcie.links {
+        Reading::Known(..) => {
+            let links = facts.topology().device_links(index).map(|link| Value::Entity(Facts::entity(LINK, link)));
+            Derived::fact(Value::List(links.collect()))
+        }
+        Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(source)),
+        Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(gap)),
+    }
+}

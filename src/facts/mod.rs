@@ -1,0 +1,349 @@
+//! What the rules may ask: the declared catalogue of facts, and what is derived from a snapshot.
+
+mod catalogue;
+mod ceilings;
+mod counters;
+mod device;
+mod entry;
+mod fact;
+mod functions;
+mod host;
+mod interface;
+mod topology;
+mod unit;
+
+pub use catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
+pub use ceilings::{InterfaceCeiling, PathCeiling};
+pub use counters::{Count, Counted};
+pub use entry::{CounterView, Entry, Put};
+pub use unit::{Unit, show, show_number, show_rate, significant};
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::formats::shell::shell_quote;
+use crate::knowledge::Knowledge;
+use crate::lang::{Entity, Key, ScopeId, State, Value};
+use crate::reading::{Gap, GapId, Reading, SourceId};
+use crate::snapshot::Snapshot;
+use entry::Access;
+use topology::Topology;
+
+/// The state of a derived fact and what it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// Known, absent or unknown.
+    pub state: State,
+    /// The facts that it follows from.
+    pub from: Vec<Key>,
+    /// Inputs that were assumed, in words.
+    pub assumed: Vec<String>,
+    /// Where it was read, for a fact that is a reading in another shape.
+    pub source: Option<SourceId>,
+    /// Why it is unknown, likewise.
+    pub gap: Option<GapId>,
+}
+
+impl Derived {
+    fn of(state: State, from: Vec<Key>) -> Self {
+        Self { state, from, assumed: Vec::new(), source: None, gap: None }
+    }
+
+    /// A fact that rests on nothing but the snapshot's own shape.
+    fn fact(value: Value) -> Self {
+        Self::of(State::Known(value), Vec::new())
+    }
+
+    fn absent(from: Vec<Key>) -> Self {
+        Self::of(State::Absent, from)
+    }
+
+    fn unknown(from: Vec<Key>) -> Self {
+        Self::of(State::Unknown, from)
+    }
+
+    fn read_at(mut self, source: Option<SourceId>) -> Self {
+        self.source = source;
+        self
+    }
+
+    fn because(mut self, gap: Option<GapId>) -> Self {
+        self.gap = gap;
+        self
+    }
+
+    fn assuming(mut self, assumed: Vec<String>) -> Self {
+        self.assumed = assumed;
+        self
+    }
+}
+
+/// A snapshot with everything that follows from it.
+pub struct Facts<'a> {
+    snapshot: &'a Snapshot,
+    knowledge: &'a Knowledge,
+    catalogue: &'static Catalogue,
+    topology: Topology,
+    derived: RefCell<BTreeMap<Key, Derived>>,
+    paths: Vec<OnceCell<PathCeiling>>,
+    ceilings: Vec<OnceCell<InterfaceCeiling>>,
+}
+
+impl<'a> Facts<'a> {
+    /// Facts over a snapshot. Nothing is computed before it is asked for.
+    pub fn new(snapshot: &'a Snapshot, knowledge: &'a Knowledge) -> Self {
+        Self {
+            snapshot,
+            knowledge,
+            catalogue: Catalogue::shared(),
+            topology: Topology::of(snapshot),
+            derived: RefCell::default(),
+            paths: snapshot.devices.iter().map(|_| OnceCell::new()).collect(),
+            ceilings: snapshot.interfaces.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// The snapshot below.
+    pub fn snapshot(&self) -> &'a Snapshot {
+        self.snapshot
+    }
+
+    /// The knowledge in use.
+    pub fn knowledge(&self) -> &'a Knowledge {
+        self.knowledge
+    }
+
+    /// The vocabulary.
+    pub fn catalogue(&self) -> &'static Catalogue {
+        self.catalogue
+    }
+
+    fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// An entity by scope and index.
+    pub fn entity(scope: ScopeId, index: usize) -> Entity {
+        Entity { scope, index: index as u32 }
+    }
+
+    /// All entities of a scope.
+    pub fn entities(&self, scope: ScopeId) -> impl Iterator<Item = Entity> + use<> {
+        let count = match scope {
+            HOST => 1,
+            INTERFACE => self.snapshot.interfaces.len(),
+            DEVICE => self.snapshot.devices.len(),
+            LINK => self.topology.link_count(),
+            _ => 0,
+        };
+        (0..count).map(move |index| Self::entity(scope, index))
+    }
+
+    /// The name that people know an entity by: `eth2`, `eth2@ns1`, `0000:01:00.0`, `host`.
+    pub fn name(&self, entity: Entity) -> String {
+        let index = entity.index as usize;
+        match entity.scope {
+            INTERFACE => self.snapshot.interfaces.get(index).map_or_else(String::new, |interface| {
+                if interface.namespace.is_empty() {
+                    interface.name.clone()
+                } else {
+                    format!("{}@{}", interface.name, interface.namespace)
+                }
+            }),
+            DEVICE => self.snapshot.devices.get(index).map_or_else(String::new, |device| device.address.to_string()),
+            LINK => {
+                self.topology.link(self.snapshot, index).map_or_else(String::new, |link| match link.upper.known() {
+                    Some(upper) => format!("{}-{upper}", link.lower),
+                    None => link.lower.to_string(),
+                })
+            }
+            _ => "host".into(),
+        }
+    }
+
+    /// The interface of that name, or the PCI function of that address.
+    pub fn find(&self, name: &str) -> Option<Entity> {
+        self.entities(INTERFACE)
+            .chain(self.entities(DEVICE))
+            .chain(self.entities(HOST))
+            .find(|entity| self.name(*entity) == name)
+            .or_else(|| {
+                let address = name.parse().ok()?;
+                Some(Self::entity(DEVICE, self.topology.device(address)?))
+            })
+    }
+
+    /// Interfaces that an entity concerns.
+    pub fn interfaces_of(&self, entity: Entity) -> Vec<usize> {
+        let index = entity.index as usize;
+        match entity.scope {
+            INTERFACE => vec![index],
+            DEVICE => self.topology.ports(index).to_vec(),
+            LINK => self
+                .topology
+                .link_place(index)
+                .map_or_else(Vec::new, |(device, _)| self.topology.ports(device).to_vec()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The PCI function of an interface.
+    pub fn device_of(&self, interface: usize) -> Option<usize> {
+        self.topology.device(*self.snapshot.interfaces.get(interface)?.device.known()?)
+    }
+
+    /// Key of a fact by its path; empty where the catalogue has no such path.
+    fn key(&self, scope: ScopeId, index: usize, path: &str) -> Vec<Key> {
+        let slot = self.catalogue.slot(scope, path);
+        slot.map(|slot| Key { entity: Self::entity(scope, index), slot }).into_iter().collect()
+    }
+
+    fn reference(&self, interface: usize, path: &str, name: &Reading<String>) -> Derived {
+        let from = self.key(INTERFACE, interface, path);
+        match name {
+            Reading::Known(name, _) => {
+                let namespace = &self.snapshot.interfaces[interface].namespace;
+                match self.topology.interface(namespace, name) {
+                    Some(other) => Derived::of(State::Known(Value::Entity(Self::entity(INTERFACE, other))), from),
+                    None => Derived::unknown(from),
+                }
+            }
+            Reading::Absent(_) => Derived::absent(from),
+            Reading::Unknown(_) => Derived::unknown(from),
+        }
+    }
+
+    /// A reading of the snapshot in terms of the language; `None` for a derived fact.
+    fn reading(&self, key: Key) -> Option<Reading<Value>> {
+        let index = key.entity.index as usize;
+        match self.catalogue.entry(key)?.access {
+            Access::Host(get, _) => Some(get(&self.snapshot.host)),
+            Access::Interface(get, _) => self.snapshot.interfaces.get(index).map(get),
+            Access::Device(get, _) => self.snapshot.devices.get(index).map(get),
+            Access::Link(get, _) => self.topology.link(self.snapshot, index).map(get),
+            Access::Derived(_) | Access::Counter(..) => None,
+        }
+    }
+
+    fn derive(&self, key: Key) -> Derived {
+        if let Some(known) = self.derived.borrow().get(&key) {
+            return known.clone();
+        }
+        let index = key.entity.index as usize;
+        let result = match self.catalogue.entry(key).map(|entry| entry.access) {
+            Some(Access::Derived(get)) => get(self, index),
+            Some(Access::Counter(counter, view)) => counters::derive(self, key.entity, counter, view),
+            _ => Derived::unknown(Vec::new()),
+        };
+        self.derived.borrow_mut().insert(key, result.clone());
+        result
+    }
+
+    /// State of a fact, what it rests on, and where it was read or why it is unknown.
+    pub fn lookup(&self, key: Key) -> Derived {
+        match self.reading(key) {
+            Some(Reading::Known(value, source)) => Derived::fact(value).read_at(Some(source)),
+            Some(Reading::Absent(source)) => Derived::absent(Vec::new()).read_at(Some(source)),
+            Some(Reading::Unknown(gap)) => Derived::unknown(Vec::new()).because(Some(gap)),
+            None => self.derive(key),
+        }
+    }
+
+    /// The readings at the bottom of these facts that are not known, each with its gap.
+    pub fn gaps_below(&self, keys: &BTreeSet<Key>) -> BTreeMap<Key, GapId> {
+        let mut gaps = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<Key> = keys.iter().copied().collect();
+        while let Some(key) = open.pop() {
+            if !seen.insert(key) {
+                continue;
+            }
+            let found = self.lookup(key);
+            if found.state != State::Unknown {
+                continue;
+            }
+            if found.from.is_empty() {
+                gaps.insert(key, found.gap.unwrap_or(GapId::NOT_COLLECTED));
+            }
+            open.extend(found.from);
+        }
+        gaps
+    }
+
+    /// The gap of an unknown fact and the command that would fill it.
+    pub fn gap(&self, key: Key, gap: GapId) -> Gap {
+        let mut gap = self.snapshot.origins.gap_of(gap).clone();
+        if gap.command.is_empty() {
+            gap.command = self.command(key);
+        }
+        gap
+    }
+
+    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none.
+    pub fn command(&self, key: Key) -> String {
+        let Some(entry) = self.catalogue.entry(key) else { return String::new() };
+        let index = key.entity.index as usize;
+        let name = match key.entity.scope {
+            INTERFACE => self.snapshot.interfaces.get(index).map(|interface| interface.name.clone()),
+            DEVICE => self.snapshot.devices.get(index).map(|device| device.address.to_string()),
+            LINK => self.topology.link(self.snapshot, index).map(|link| link.lower.to_string()),
+            _ => None,
+        };
+        let name = name.unwrap_or_default();
+        let quoted = shell_quote(&name);
+        entry.command.replace("{if}", &quoted).replace("{bdf}", &quoted)
+    }
+
+    /// The path of a fact with its scope: `iface.link.speed`.
+    pub fn path(&self, key: Key) -> String {
+        self.catalogue.full_path(key)
+    }
+}
+
+impl crate::lang::World for Facts<'_> {
+    fn read(&self, entity: Entity, slot: crate::lang::Slot) -> State {
+        let key = Key { entity, slot };
+        match self.reading(key) {
+            Some(Reading::Known(value, _)) => State::Known(value),
+            Some(Reading::Absent(_)) => State::Absent,
+            Some(Reading::Unknown(_)) => State::Unknown,
+            None => self.derive(key).state,
+        }
+    }
+
+    fn fired(&self, _rule: &str, _subject: Entity) -> State {
+        State::Unknown
+    }
+}
+
+/// Puts a reading into a snapshot: rule tests and what-if. Derived facts refuse and name their inputs.
+pub fn set(snapshot: &mut Snapshot, entity: Entity, path: &str, put: &Put) -> Result<(), String> {
+    let catalogue = Catalogue::shared();
+    let slot = catalogue.slot(entity.scope, path).ok_or_else(|| {
+        let paths = catalogue.paths_of(entity.scope);
+        let near = crate::lang::closest(path, paths.iter().map(String::as_str));
+        match near.first() {
+            Some(near) => format!("there is no fact `{path}`; did you mean `{near}`?"),
+            None => format!("there is no fact `{path}`"),
+        }
+    })?;
+    let index = entity.index as usize;
+    let access = catalogue.entry(Key { entity, slot }).map(|entry| entry.access);
+    let gone = || format!("there is no such subject to set `{path}` of");
+    match access {
+        Some(Access::Host(_, set)) => set(&mut snapshot.host, put),
+        Some(Access::Interface(_, set)) => set(snapshot.interfaces.get_mut(index).ok_or_else(gone)?, put),
+        Some(Access::Device(_, set)) => set(snapshot.devices.get_mut(index).ok_or_else(gone)?, put),
+        Some(Access::Link(_, set)) => {
+            let (device, place) = Topology::of(snapshot).link_place(index).ok_or_else(gone)?;
+            match &mut snapshot.devices[device].pcie.links {
+                Reading::Known(links, _) => set(&mut links[place], put),
+                _ => Err(gone()),
+            }
+        }
+        Some(Access::Derived(_) | Access::Counter(..)) | None => {
+            Err(format!("`{path}` follows from other facts: set those that it follows from"))
+        }
+    }
+    .map_err(|error| format!("{path}: {error}"))
+}

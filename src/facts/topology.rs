@@ -1,0 +1,73 @@
+//! Who belongs to whom: indexes over a snapshot, built once.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::snapshot::{PciAddress, PcieLink, Snapshot};
+
+/// Indexes of the entities of a snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Topology {
+    interfaces: BTreeMap<String, BTreeMap<String, usize>>,
+    devices: BTreeMap<PciAddress, usize>,
+    /// (device, place in its list) of each PCIe link.
+    links: Vec<(usize, usize)>,
+    /// Links of each device.
+    device_links: Vec<Range<usize>>,
+    /// Interfaces of each device.
+    ports: Vec<Vec<usize>>,
+}
+
+impl Topology {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let mut topology = Self::default();
+        for (index, interface) in snapshot.interfaces.iter().enumerate() {
+            let names = topology.interfaces.entry(interface.namespace.clone()).or_default();
+            names.entry(interface.name.clone()).or_insert(index);
+        }
+        for (index, device) in snapshot.devices.iter().enumerate() {
+            topology.devices.entry(device.address).or_insert(index);
+            let first = topology.links.len();
+            let count = device.pcie.links.known().map_or(0, Vec::len);
+            topology.links.extend((0..count).map(|place| (index, place)));
+            topology.device_links.push(first..first + count);
+        }
+        topology.ports = vec![Vec::new(); snapshot.devices.len()];
+        for (index, interface) in snapshot.interfaces.iter().enumerate() {
+            if let Some(device) = interface.device.known().and_then(|address| topology.devices.get(address)) {
+                topology.ports[*device].push(index);
+            }
+        }
+        topology
+    }
+
+    pub(super) fn interface(&self, namespace: &str, name: &str) -> Option<usize> {
+        self.interfaces.get(namespace)?.get(name).copied()
+    }
+
+    pub(super) fn device(&self, address: PciAddress) -> Option<usize> {
+        self.devices.get(&address).copied()
+    }
+
+    pub(super) fn device_links(&self, device: usize) -> Range<usize> {
+        self.device_links.get(device).cloned().unwrap_or(0..0)
+    }
+
+    pub(super) fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Device and place of a link.
+    pub(super) fn link_place(&self, link: usize) -> Option<(usize, usize)> {
+        self.links.get(link).copied()
+    }
+
+    pub(super) fn link<'a>(&self, snapshot: &'a Snapshot, link: usize) -> Option<&'a PcieLink> {
+        let (device, place) = self.link_place(link)?;
+        snapshot.devices.get(device)?.pcie.links.known()?.get(place)
+    }
+
+    pub(super) fn ports(&self, device: usize) -> &[usize] {
+        self.ports.get(device).map_or(&[], Vec::as_slice)
+    }
+}

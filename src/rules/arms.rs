@@ -1,0 +1,485 @@
+//! Arms of a counter rule: growth within the sample, the same output twice, totals since the driver was loaded.
+
+use super::located::Located;
+use super::problem::{Problem, RuleFile};
+use super::schema::{ArmSpec, ArmsSpec, Confidence, RuleSpec};
+use crate::facts::{Catalogue, Count, Counted, Facts, HOST, INTERFACE};
+use crate::knowledge::schema::{CounterSubject, CounterUnit};
+use crate::knowledge::{CanonicalCounter, Knowledge};
+use crate::lang::{
+    Allow, Context, Dim, Entity, Evaluation, Key, Quantity, State, Type, Value, Vocabulary, check, closest,
+};
+
+/// Shortest window in seconds in which a counter that stands still proves anything: several drivers refresh their
+/// statistics every one to two seconds only.
+const REFRESH_SECONDS: f64 = 2.5;
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Which arm held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ArmName {
+    /// Growth within the sample.
+    Delta,
+    /// Growth between two outputs of one capture.
+    Repeat,
+    /// Totals since the driver was loaded.
+    Totals,
+}
+
+impl ArmName {
+    /// The word that rules and reports use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Delta => "delta",
+            Self::Repeat => "repeat",
+            Self::Totals => "totals",
+        }
+    }
+}
+
+/// An arm that held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// Which.
+    pub name: ArmName,
+    /// What was counted: growth, or the total.
+    pub count: f64,
+    /// Its ratio to the denominator, if that was readable.
+    pub ratio: Option<f64>,
+    /// Growth per second, if the window is known.
+    pub rate: Option<f64>,
+    /// Confidence of a finding by this arm.
+    pub confidence: Confidence,
+    /// A growth that could be decided did not hold: the finding is information only ("not growing now").
+    pub not_growing: bool,
+}
+
+/// What the arms of a rule say of a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmsResult {
+    /// The first arm that held, if one did.
+    pub held: Option<Held>,
+    /// `arms` and the `arm.*` variables, in the order of `arm_variables`.
+    pub variables: Vec<Evaluation>,
+}
+
+/// Thresholds of one arm in the language's base units.
+#[derive(Clone, Copy, Debug, Default)]
+struct Thresholds {
+    min: f64,
+    above: Option<f64>,
+    share: Option<f64>,
+    floor: f64,
+    rate: Option<f64>,
+    per_day: Option<f64>,
+    confidence: Option<Confidence>,
+}
+
+/// Checked arms.
+#[derive(Clone, Debug)]
+pub struct Arms {
+    count: Vec<usize>,
+    of: Vec<usize>,
+    delta: Option<Thresholds>,
+    repeat: Option<Thresholds>,
+    totals: Option<Thresholds>,
+}
+
+/// A sum of canonical counters.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    total: f64,
+    growth: f64,
+    window: Option<f64>,
+    /// All that exist could be read.
+    total_complete: bool,
+    growth_complete: bool,
+    /// There is at least one of them on this subject.
+    exists: bool,
+    ambiguous: bool,
+}
+
+impl Arms {
+    /// Checks counters and thresholds; problems are noted.
+    pub fn compile(spec: &ArmsSpec, rule: &RuleSpec, file: &RuleFile, problems: &mut Vec<Problem>) -> Option<Self> {
+        let mut reader = Reader { rule, file, problems, failed: false };
+        let count = reader.counters(&spec.count);
+        let of = reader.counters(&spec.of);
+        if spec.count.is_empty() {
+            reader.note(&rule.id, "arms count something: `count: [canonical counter]`".into(), None);
+        }
+        let delta = spec.delta.as_ref().map(|arm| reader.thresholds(arm, None));
+        let repeat = spec.repeat.as_ref().map(|arm| reader.thresholds(arm, delta));
+        let totals = spec.totals.as_ref().map(|arm| reader.thresholds(arm, None));
+        (!reader.failed).then_some(Self { count, of, delta, repeat, totals })
+    }
+
+    /// What the arms say of a subject.
+    pub fn evaluate(&self, facts: &Facts<'_>, subject: Entity) -> ArmsResult {
+        let count = sum(facts, subject, &self.count);
+        let of = (!self.of.is_empty()).then(|| sum(facts, subject, &self.of));
+        let grew = self.growth_arm(&count, of.as_ref());
+        let totals = self.totals.as_ref().map(|arm| totals_arm(arm, &count, of.as_ref(), uptime(facts)));
+        let outcomes = [grew.as_ref().map(|(_, outcome)| outcome.0), totals.as_ref().map(|outcome| outcome.0)];
+        let stood_still = matches!(outcomes[0], Some(Some(false)));
+        let held = match (grew, totals) {
+            (Some((name, (Some(true), ratio, rate, confidence))), _) => {
+                Some(Held { name, count: count.growth, ratio, rate, confidence, not_growing: false })
+            }
+            (_, Some((Some(true), ratio, rate, confidence))) => Some(Held {
+                name: ArmName::Totals,
+                count: count.total,
+                ratio,
+                rate,
+                confidence,
+                not_growing: stood_still,
+            }),
+            _ => None,
+        };
+        let given = outcomes.iter().flatten();
+        let state = if held.is_some() {
+            State::TRUE
+        } else if !count.exists {
+            State::Absent
+        } else if given.clone().count() > 0 && given.clone().all(|outcome| *outcome == Some(false)) {
+            State::FALSE
+        } else {
+            State::Unknown
+        };
+        let mut arms = Evaluation::from(state);
+        match arms.outcome {
+            State::Absent => arms.absent = self.keys(subject, "total"),
+            State::Unknown => arms.needed = self.keys(subject, if count.total_complete { "growth" } else { "total" }),
+            State::Known(_) => {}
+        }
+        if held.is_some() {
+            arms.touched = self.keys(
+                subject,
+                held.as_ref().map_or("total", |held| match held.name {
+                    ArmName::Totals => "total",
+                    ArmName::Delta | ArmName::Repeat => "growth",
+                }),
+            );
+        }
+        let number =
+            |value: Option<f64>| Evaluation::from(value.map_or(State::Unknown, |v| State::Known(Value::Number(v))));
+        let name = held.as_ref().map_or(State::Unknown, |held| State::Known(Value::Text(held.name.word().into())));
+        let variables = vec![
+            arms,
+            name.into(),
+            number(held.as_ref().map(|held| held.count)),
+            number(held.as_ref().and_then(|held| held.ratio)),
+            number(held.as_ref().and_then(|held| held.rate)),
+        ];
+        ArmsResult { held, variables }
+    }
+
+    /// Names of the counters that are added up.
+    pub fn counter_names(&self) -> impl Iterator<Item = &'static str> {
+        let all = Knowledge::embedded().canonical_counters();
+        self.count.iter().chain(&self.of).map(move |index| all[*index].name.as_str())
+    }
+
+    fn keys(&self, subject: Entity, view: &str) -> std::collections::BTreeSet<Key> {
+        let catalogue = Catalogue::shared();
+        let all = Knowledge::embedded().canonical_counters();
+        let paths = self.count.iter().map(|index| (&all[*index], format!("counter.{}.{view}", all[*index].name)));
+        paths
+            .filter_map(|(counter, path)| {
+                let entity = counted_entity(counter, subject);
+                Some(Key { entity, slot: catalogue.slot(entity.scope, &path)? })
+            })
+            .collect()
+    }
+
+    /// The delta arm where the time between the samples is known, else the repeat arm.
+    fn growth_arm(&self, count: &Sum, of: Option<&Sum>) -> Option<(ArmName, ArmOutcome)> {
+        let (name, arm) = match (count.window, &self.delta, &self.repeat) {
+            (None, _, Some(repeat)) if count.growth_complete => (ArmName::Repeat, repeat),
+            (_, Some(delta), _) => (ArmName::Delta, delta),
+            _ => return None,
+        };
+        Some((name, growth_arm(arm, name, count, of)))
+    }
+}
+
+fn sum(facts: &Facts<'_>, subject: Entity, counters: &[usize]) -> Sum {
+    let all = facts.knowledge().canonical_counters();
+    let mut sum = Sum { total_complete: true, growth_complete: true, ..Sum::default() };
+    for counter in counters.iter().map(|index| &all[*index]) {
+        match facts.count(counted_entity(counter, subject).index as usize, &counter.name) {
+            Count::Absent => {}
+            Count::Unknown => {
+                sum.exists = true;
+                sum.total_complete = false;
+                sum.growth_complete = false;
+            }
+            Count::Counted(counted) => sum.add(&counted, counter.unit),
+        }
+    }
+    sum
+}
+
+/// Held, failed or undecided; ratio; rate; confidence.
+type ArmOutcome = (Option<bool>, Option<f64>, Option<f64>, Confidence);
+
+fn growth_arm(arm: &Thresholds, name: ArmName, count: &Sum, of: Option<&Sum>) -> ArmOutcome {
+    let mut confidence = arm.confidence.unwrap_or(match name {
+        ArmName::Delta => Confidence::High,
+        ArmName::Repeat | ArmName::Totals => Confidence::Medium,
+    });
+    let rate = count.window.map(|window| count.growth / window);
+    let denominator = of.filter(|of| of.growth_complete && of.exists).map(|of| of.growth);
+    let ratio = denominator.filter(|of| *of > 0.0).map(|of| count.growth / of);
+    let enough = denominator.is_some_and(|of| of >= arm.floor);
+    if of.is_some() && denominator.is_none() || count.ambiguous {
+        confidence = lower(confidence);
+    }
+    if count.growth < arm.min.max(1.0) {
+        // A part that could not be read may have grown; a short window or too little traffic proves nothing.
+        let long = name == ArmName::Repeat || count.window.is_some_and(|window| window >= REFRESH_SECONDS);
+        let busy = of.is_none() || enough;
+        let decided = (count.growth_complete && long && busy).then_some(false);
+        return (decided, ratio, rate, confidence);
+    }
+    let passed = match (arm.share, arm.above) {
+        (Some(share), _) => {
+            if enough {
+                ratio.map(|ratio| ratio > share)
+            } else {
+                None
+            }
+        }
+        (None, Some(above)) if enough => ratio.map(|ratio| ratio > above),
+        (None, _) => Some(true),
+    };
+    let fast = arm.rate.map_or(Some(true), |least| rate.map(|rate| rate > least));
+    (and(passed, fast), ratio, rate, confidence)
+}
+
+fn totals_arm(arm: &Thresholds, count: &Sum, of: Option<&Sum>, uptime: Option<f64>) -> ArmOutcome {
+    let mut confidence = arm.confidence.unwrap_or(Confidence::Low);
+    if count.ambiguous {
+        confidence = lower(confidence);
+    }
+    let denominator = of.filter(|of| of.total_complete && of.exists).map(|of| of.total);
+    let ratio = denominator.filter(|of| *of > 0.0).map(|of| count.total / of);
+    if count.total < arm.min.max(1.0) {
+        return (count.total_complete.then_some(false), ratio, None, confidence);
+    }
+    let above = match (arm.above.or(arm.share), denominator) {
+        (None, _) => Some(true),
+        (Some(_), None) => {
+            confidence = Confidence::Low;
+            Some(true)
+        }
+        (Some(_), Some(of)) if of < arm.floor => Some(false),
+        (Some(above), Some(_)) => ratio.map(|ratio| ratio > above),
+    };
+    let often = match (arm.per_day, uptime) {
+        (Some(per_day), Some(uptime)) if uptime > 0.0 => Some(count.total / (uptime / DAY) > per_day * DAY),
+        _ => Some(true),
+    };
+    (and(above, often), ratio, None, confidence)
+}
+
+fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// One step less sure.
+pub fn lower(confidence: Confidence) -> Confidence {
+    match confidence {
+        Confidence::High => Confidence::Medium,
+        Confidence::Medium | Confidence::Low => Confidence::Low,
+    }
+}
+
+fn uptime(facts: &Facts<'_>) -> Option<f64> {
+    facts.snapshot().host.uptime.known().map(|uptime| uptime.0)
+}
+
+fn counted_entity(counter: &CanonicalCounter, subject: Entity) -> Entity {
+    match counter.subject {
+        CounterSubject::Host => Facts::entity(HOST, 0),
+        CounterSubject::Interface => Entity { scope: INTERFACE, index: subject.index },
+    }
+}
+
+impl Sum {
+    fn add(&mut self, counted: &Counted, unit: CounterUnit) {
+        // The language counts data in bits; thresholds such as `125MB` are in bits too.
+        let scale = if unit == CounterUnit::Bytes { 8.0 } else { 1.0 };
+        self.exists = true;
+        self.total += counted.total as f64 * scale;
+        self.ambiguous |= counted.ambiguous.is_some();
+        self.window = self.window.or(counted.window);
+        match counted.growth {
+            Some(growth) => self.growth += growth as f64 * scale,
+            None => self.growth_complete = false,
+        }
+    }
+}
+
+struct Reader<'a> {
+    rule: &'a RuleSpec,
+    file: &'a RuleFile,
+    problems: &'a mut Vec<Problem>,
+    failed: bool,
+}
+
+impl Reader<'_> {
+    fn note(&mut self, place: &Located, message: String, help: Option<String>) {
+        self.failed = true;
+        self.problems.push(Problem::at(self.file, &self.rule.id.text, place, message, help));
+    }
+
+    fn counters(&mut self, names: &[Located]) -> Vec<usize> {
+        let all = Knowledge::embedded().canonical_counters();
+        let mut found = Vec::new();
+        for name in names {
+            if let Some(index) = all.iter().position(|counter| counter.name == name.text) {
+                found.push(index);
+                continue;
+            }
+            let near = closest(&name.text, all.iter().map(|counter| counter.name.as_str()));
+            let help = near.first().map(|near| format!("did you mean `{near}`?"));
+            self.note(name, format!("`{}` is no canonical counter", name.text), help);
+        }
+        found
+    }
+
+    fn thresholds(&mut self, arm: &ArmSpec, base: Option<Thresholds>) -> Thresholds {
+        let base = base.unwrap_or_default();
+        Thresholds {
+            min: self.constant(arm.min.as_ref()).unwrap_or(base.min),
+            above: self.constant(arm.above.as_ref()).or(base.above),
+            share: self.constant(arm.share.as_ref()).or(base.share),
+            floor: self.constant(arm.floor.as_ref()).unwrap_or(base.floor),
+            rate: self.constant(arm.rate.as_ref()).or(base.rate),
+            per_day: self.constant(arm.per_day.as_ref()).or(base.per_day),
+            confidence: arm.confidence,
+        }
+    }
+
+    fn constant(&mut self, place: Option<&Located>) -> Option<f64> {
+        let place = place?;
+        match constant(&place.text) {
+            Ok((number, _)) => Some(number),
+            Err(message) => {
+                self.note(place, message, None);
+                None
+            }
+        }
+    }
+}
+
+/// Evaluates a constant such as `10ppm` or `125MB/s`: its value in base units, and its dimension.
+pub fn constant(text: &str) -> Result<(f64, Dim), String> {
+    struct Nothing;
+    impl crate::lang::World for Nothing {
+        fn read(&self, _: Entity, _: crate::lang::Slot) -> State {
+            State::Unknown
+        }
+        fn fired(&self, _: &str, _: Entity) -> State {
+            State::Unknown
+        }
+    }
+    let rules = std::collections::BTreeSet::new();
+    let vocabulary: &dyn Vocabulary = Catalogue::shared();
+    let context = Context { vocabulary, roots: &[], variables: &[], allow: Allow::default(), rules: &rules };
+    let program = check(text, &context)
+        .map_err(|found| found.first().map_or_else(|| "this is no number".to_owned(), |first| first.message.clone()))?;
+    match (program.evaluate(&Nothing, &[], &[]).outcome, program.result_type()) {
+        (State::Known(Value::Number(number)), Type::Number(Quantity::Scale(dim))) => Ok((number, *dim)),
+        _ => Err("this is no constant number".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(total: f64, growth: f64, window: f64) -> Sum {
+        Sum {
+            total,
+            growth,
+            window: Some(window),
+            total_complete: true,
+            growth_complete: true,
+            exists: true,
+            ambiguous: false,
+        }
+    }
+
+    fn delta() -> Thresholds {
+        Thresholds { min: 10.0, above: Some(1e-6), floor: 1e5, ..Thresholds::default() }
+    }
+
+    fn decided(count: Sum, of: Option<Sum>) -> Option<bool> {
+        growth_arm(&delta(), ArmName::Delta, &count, of.as_ref()).0
+    }
+
+    #[test]
+    fn errors_that_grow_on_little_traffic_are_proof_by_themselves() {
+        assert_eq!(decided(sum(50.0, 20.0, 3.0), Some(sum(500.0, 500.0, 3.0))), Some(true));
+    }
+
+    #[test]
+    fn on_much_traffic_the_ratio_decides() {
+        assert_eq!(decided(sum(50.0, 20.0, 3.0), Some(sum(1e9, 1e9, 3.0))), Some(false));
+        assert_eq!(decided(sum(50.0, 20.0, 3.0), Some(sum(1e6, 1e6, 3.0))), Some(true));
+    }
+
+    #[test]
+    fn no_growth_on_an_idle_port_or_in_a_short_window_decides_nothing() {
+        assert_eq!(decided(sum(50.0, 0.0, 3.0), Some(sum(500.0, 500.0, 3.0))), None);
+        assert_eq!(decided(sum(50.0, 0.0, 1.0), Some(sum(1e6, 1e6, 1.0))), None);
+        assert_eq!(decided(sum(50.0, 0.0, 3.0), Some(sum(1e6, 1e6, 3.0))), Some(false));
+    }
+
+    #[test]
+    fn a_part_that_could_not_be_read_leaves_standstill_open() {
+        let part = Sum { growth_complete: false, ..sum(50.0, 0.0, 3.0) };
+        assert_eq!(decided(part, Some(sum(1e6, 1e6, 3.0))), None);
+    }
+
+    #[test]
+    fn a_share_needs_its_floor() {
+        let arm = Thresholds { above: None, share: Some(0.2), ..delta() };
+        let outcome = |of| growth_arm(&arm, ArmName::Delta, &sum(50.0, 20.0, 3.0), Some(&sum(of, of, 3.0))).0;
+        assert_eq!(outcome(50.0), None);
+        assert_eq!(outcome(2e5), Some(false));
+    }
+
+    #[test]
+    fn totals_are_weighed_by_packets_and_days() {
+        let arm = Thresholds {
+            min: 100.0,
+            above: Some(1e-5),
+            floor: 1e6,
+            per_day: Some(10.0 / DAY),
+            ..Thresholds::default()
+        };
+        let outcome = |total, of: f64, days: f64| {
+            totals_arm(&arm, &sum(total, 0.0, 3.0), Some(&sum(of, 0.0, 3.0)), Some(days * DAY)).0
+        };
+        assert_eq!(outcome(5000.0, 1e7, 10.0), Some(true));
+        assert_eq!(outcome(5000.0, 1e12, 10.0), Some(false), "one in 200 million");
+        assert_eq!(outcome(5000.0, 1e7, 1000.0), Some(false), "five a day");
+        assert_eq!(outcome(50.0, 1e7, 10.0), Some(false));
+    }
+
+    #[test]
+    fn constants_carry_their_unit() {
+        assert_eq!(constant("10ppm"), Ok((1e-5, Dim::PLAIN)));
+        assert_eq!(constant("125MB/s"), Ok((1e9, Dim::RATE)));
+        assert!(constant("much").is_err());
+    }
+}

@@ -1,0 +1,280 @@
+//! What the rules say of a host: for each rule and subject, fires, passes, not applicable or unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arms::{ArmName, Held, lower};
+use super::compile::Rule;
+use super::load::RuleSet;
+use super::schema::{Confidence, Kind, Scope, Severity};
+use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
+use crate::lang::{Entity, Evaluation, Key, Program, Slot, State, Value, World};
+
+/// Result of a rule for a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The condition holds.
+    Fires,
+    /// It does not.
+    Passes,
+    /// The rule does not concern this subject.
+    NotApplicable,
+    /// A fact that could decide it is missing.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word of the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fires => "fires",
+            Self::Passes => "passes",
+            Self::NotApplicable => "not_applicable",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One rule, one subject.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Position of the rule in its set.
+    pub rule: usize,
+    /// Subject.
+    pub subject: Entity,
+    /// Result.
+    pub verdict: Verdict,
+    /// For unknown: facts that could decide it.
+    pub missing: BTreeSet<Key>,
+    /// For fires: what is to be said.
+    pub finding: Option<Finding>,
+}
+
+/// What a rule that fires has to say.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Kind.
+    pub kind: Kind,
+    /// Severity.
+    pub severity: Severity,
+    /// Confidence.
+    pub confidence: Confidence,
+    /// The arm that held, for counter rules.
+    pub arm: Option<Held>,
+    /// Facts of `requires` that were taken to be true.
+    pub taken: BTreeSet<Key>,
+    /// Inputs of derived facts that were assumed, in words.
+    pub assumed: Vec<String>,
+    /// Facts that it rests on.
+    pub touched: BTreeSet<Key>,
+    /// Values of the rule's variables, for its texts.
+    pub variables: Vec<Evaluation>,
+}
+
+/// All outcomes, in the order of rules and subjects.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnosis {
+    /// One for each rule and subject.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Diagnosis {
+    /// Outcomes that fire.
+    pub fn findings(&self) -> impl Iterator<Item = (&Outcome, &Finding)> {
+        self.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.finding.as_ref()?)))
+    }
+}
+
+/// Facts and the results so far: what `fired` may ask.
+pub struct Seen<'a> {
+    facts: &'a Facts<'a>,
+    rules: &'a RuleSet,
+    verdicts: BTreeMap<(usize, Entity), Verdict>,
+}
+
+impl World for Seen<'_> {
+    fn read(&self, entity: Entity, slot: Slot) -> State {
+        self.facts.read(entity, slot)
+    }
+
+    fn fired(&self, rule: &str, subject: Entity) -> State {
+        let Some(position) = self.rules.position(rule) else { return State::Unknown };
+        let scope = self.rules.rules()[position].subject_scope();
+        let mut unknown = false;
+        for other in related(self.facts, subject, scope) {
+            match self.verdicts.get(&(position, other)) {
+                Some(Verdict::Fires) => return State::TRUE,
+                Some(Verdict::Unknown) | None => unknown = true,
+                Some(Verdict::Passes | Verdict::NotApplicable) => {}
+            }
+        }
+        if unknown { State::Unknown } else { State::FALSE }
+    }
+}
+
+/// Subjects of a scope that belong to a subject: itself, the card of a port, the ports of a card, the host.
+pub fn related(facts: &Facts<'_>, subject: Entity, scope: crate::lang::ScopeId) -> Vec<Entity> {
+    let index = subject.index as usize;
+    match (subject.scope, scope) {
+        (from, to) if from == to => vec![subject],
+        (_, HOST) => vec![Facts::entity(HOST, 0)],
+        (INTERFACE, DEVICE) => facts.device_of(index).map(|device| Facts::entity(DEVICE, device)).into_iter().collect(),
+        (DEVICE, INTERFACE) => {
+            facts.interfaces_of(subject).into_iter().map(|port| Facts::entity(INTERFACE, port)).collect()
+        }
+        (HOST, _) => facts.entities(scope).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Asks every rule of every subject.
+pub fn diagnose(rules: &RuleSet, facts: &Facts<'_>) -> Diagnosis {
+    let mut seen = Seen { facts, rules, verdicts: BTreeMap::new() };
+    let mut outcomes = Vec::new();
+    for (position, rule) in rules.rules().iter().enumerate() {
+        for subject in facts.entities(rule.subject_scope()) {
+            let outcome = ask(rule, position, subject, &seen);
+            seen.verdicts.insert((position, subject), outcome.verdict);
+            outcomes.push(outcome);
+        }
+    }
+    Diagnosis { outcomes }
+}
+
+/// Entities bound to the names of a rule.
+pub fn bind(rule: &Rule, subject: Entity) -> Vec<Entity> {
+    match rule.spec.scope {
+        Scope::Host => vec![subject],
+        Scope::Interface | Scope::PciDevice => vec![subject, Facts::entity(HOST, 0)],
+    }
+}
+
+/// Values of a rule's variables for a subject, and the arm that held.
+pub fn variables(
+    rule: &Rule,
+    facts: &Facts<'_>,
+    world: &dyn World,
+    roots: &[Entity],
+) -> (Vec<Evaluation>, Option<Held>) {
+    let mut variables = Vec::with_capacity(rule.lets.len() + 5);
+    for (_, program) in &rule.lets {
+        let value = program.evaluate_traced(world, roots, &variables);
+        variables.push(value);
+    }
+    let Some(arms) = &rule.arms else { return (variables, None) };
+    let mut result = arms.evaluate(facts, roots[0]);
+    variables.append(&mut result.variables);
+    (variables, result.held)
+}
+
+/// True where a condition can never hold, whatever is still unread.
+fn excluded(evaluation: &Evaluation) -> bool {
+    match evaluation.outcome {
+        State::Known(Value::Bool(holds)) => !holds,
+        State::Known(_) | State::Absent => true,
+        State::Unknown => !evaluation.absent.is_empty(),
+    }
+}
+
+fn ask(rule: &Rule, position: usize, subject: Entity, seen: &Seen<'_>) -> Outcome {
+    let roots = bind(rule, subject);
+    let mut outcome =
+        Outcome { rule: position, subject, verdict: Verdict::NotApplicable, missing: BTreeSet::new(), finding: None };
+    let requires = rule.requires.as_ref().map(|program| program.evaluate_traced(seen, &roots, &[]));
+    if requires.as_ref().is_some_and(excluded) {
+        return outcome;
+    }
+    let (variables, arm) = variables(rule, seen.facts, seen, &roots);
+    let when = rule.when.evaluate_traced(seen, &roots, &variables);
+    let taken = requires.as_ref().map_or_else(BTreeSet::new, |requires| requires.needed.clone());
+    match when.outcome {
+        State::Known(Value::Bool(true)) => {
+            outcome.verdict = Verdict::Fires;
+            let mut touched = when.touched;
+            touched.extend(requires.into_iter().flat_map(|requires| requires.touched));
+            for program in &rule.evidence {
+                touched.extend(program.evaluate_traced(seen, &roots, &variables).touched);
+            }
+            outcome.finding = Some(finding(rule, seen, &roots, variables, arm, taken, touched));
+        }
+        State::Known(_) => outcome.verdict = Verdict::Passes,
+        State::Unknown if when.absent.is_empty() => {
+            outcome.verdict = Verdict::Unknown;
+            outcome.missing = when.needed;
+            outcome.missing.extend(taken);
+        }
+        State::Absent | State::Unknown => {}
+    }
+    outcome
+}
+
+fn finding(
+    rule: &Rule,
+    world: &Seen<'_>,
+    roots: &[Entity],
+    variables: Vec<Evaluation>,
+    arm: Option<Held>,
+    taken: BTreeSet<Key>,
+    touched: BTreeSet<Key>,
+) -> Finding {
+    let holds = |program: &Program| match program.evaluate(world, roots, &variables).outcome {
+        State::Known(Value::Bool(holds)) => Some(holds),
+        State::Absent => Some(false),
+        _ => None,
+    };
+    let spec = &rule.spec;
+    let kind = choose(&rule.kind_when, spec.kind, &holds, |a, b| if loudness(a) > loudness(b) { b } else { a });
+    let mut severity = choose(&rule.severity_when, spec.severity, &holds, Severity::min);
+    let mut confidence = match &arm {
+        Some(held) => held.confidence,
+        None => choose(&rule.confidence_when, spec.confidence, &holds, Confidence::min),
+    };
+    if arm.as_ref().is_some_and(|held| held.not_growing && held.name == ArmName::Totals) {
+        severity = Severity::Info;
+    }
+    let mut assumed: Vec<String> = Vec::new();
+    for key in &touched {
+        for one in world.facts.lookup(*key).assumed {
+            if !assumed.contains(&one) {
+                assumed.push(one);
+            }
+        }
+    }
+    // What was taken to be true costs one step and never makes a finding loud.
+    if !taken.is_empty() {
+        confidence = lower(confidence);
+        severity = severity.min(Severity::Advice);
+    }
+    Finding { kind, severity, confidence, arm, taken, assumed, touched, variables }
+}
+
+fn loudness(kind: Kind) -> u8 {
+    match kind {
+        Kind::Fault => 3,
+        Kind::Risk => 2,
+        Kind::Limit => 1,
+        Kind::Hygiene => 0,
+    }
+}
+
+/// The first case whose condition holds, else the default. A case that can't be decided counts where it is the quieter one:
+/// an unread refinement never makes a finding louder.
+fn choose<T: Copy>(
+    cases: &[(T, Program)],
+    default: T,
+    holds: &dyn Fn(&Program) -> Option<bool>,
+    quieter: fn(T, T) -> T,
+) -> T {
+    let mut open = Vec::new();
+    let mut chosen = default;
+    for (is, when) in cases {
+        match holds(when) {
+            Some(true) => {
+                chosen = *is;
+                break;
+            }
+            Some(false) => {}
+            None => open.push(*is),
+        }
+    }
+    open.into_iter().fold(chosen, quieter)
+}

@@ -1,0 +1,146 @@
+//! Which finding leads, and which is folded below which.
+
+use std::collections::BTreeMap;
+
+use super::arms::ArmName;
+use super::compile::Rule;
+use super::evaluate::{Diagnosis, Finding, Outcome, related};
+use super::load::RuleSet;
+use super::schema::{Confidence, Kind, Severity, Side};
+use crate::facts::Facts;
+use crate::snapshot::{NaturalPart, natural};
+
+/// A finding in its place.
+#[derive(Clone, Debug)]
+pub struct Ranked {
+    /// Position among the outcomes of the diagnosis.
+    pub outcome: usize,
+    /// Position of the outcome that it is folded below.
+    pub under: Option<usize>,
+    /// Rule whose finding makes this one's advice pointless for now.
+    pub withheld_by: Option<String>,
+}
+
+/// Areas of rule ids by layer, from physics upwards. A cause stands in a layer below its symptom, or in the same.
+const LAYERS: [&[&str]; 7] = [
+    &["link", "fec", "optics", "eee"],
+    &["pcie", "cpu", "power", "firmware", "driver", "devlink"],
+    &["ring", "queue", "irq", "numa", "coalesce", "pause"],
+    &["softnet", "offload", "qdisc", "tc", "xdp"],
+    &["mtu", "bond", "bridge", "vlan", "ovs", "tunnel", "route", "address", "virt", "cloud"],
+    &["tcp", "udp", "ip", "sysctl", "xfrm", "rdma", "storage"],
+    &["config"],
+];
+
+fn layer(rule: &Rule) -> usize {
+    let area = rule.id().split('.').next().unwrap_or_default();
+    LAYERS.iter().position(|areas| areas.contains(&area)).unwrap_or(LAYERS.len())
+}
+
+/// Class of the report's order: growing loss, link down or degraded, other faults, risk, limit, hygiene.
+fn class(rule: &Rule, finding: &Finding) -> u8 {
+    let growing = finding.arm.as_ref().is_some_and(|held| matches!(held.name, ArmName::Delta | ArmName::Repeat));
+    match finding.kind {
+        Kind::Fault if growing => 1,
+        Kind::Fault if finding.arm.is_none() && layer(rule) < 2 => 2,
+        Kind::Fault => 3,
+        Kind::Risk => 4,
+        Kind::Limit => 5,
+        Kind::Hygiene => 6,
+    }
+}
+
+fn weight(finding: &Finding) -> f64 {
+    let severity = match finding.severity {
+        Severity::Critical => 8.0,
+        Severity::Warning => 4.0,
+        Severity::Advice => 2.0,
+        Severity::Info => 1.0,
+    };
+    let confidence = match finding.confidence {
+        Confidence::High => 1.0,
+        Confidence::Medium => 0.6,
+        Confidence::Low => 0.3,
+    };
+    severity * confidence
+}
+
+/// True where a finding of `cause` may fold one of `symptom`: an edge of the rule, the same or a lower subject, enough
+/// confidence. A ceiling folds nothing here: only a measurement at the ceiling makes it a cause.
+fn folds(facts: &Facts<'_>, rules: &RuleSet, cause: (&Outcome, &Finding), symptom: &Outcome) -> bool {
+    let (rule, other) = (&rules.rules()[cause.0.rule], &rules.rules()[symptom.rule]);
+    let edge = rule.spec.explains.iter().find(|edge| edge.rule == other.id());
+    let own_side = edge.is_some_and(|edge| edge.side != Some(Side::Peer));
+    let belongs = related(facts, cause.0.subject, symptom.subject.scope).contains(&symptom.subject);
+    own_side && belongs && cause.1.confidence > Confidence::Low && cause.1.kind != Kind::Limit
+}
+
+/// Ranks the findings of a diagnosis: roots in order, each followed by what is folded below it.
+pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ranked> {
+    let findings: Vec<(usize, &Outcome, &Finding)> = diagnosis
+        .outcomes
+        .iter()
+        .enumerate()
+        .filter_map(|(at, outcome)| Some((at, outcome, outcome.finding.as_ref()?)))
+        .collect();
+    let mut under: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, symptom, _) in &findings {
+        let causes = findings
+            .iter()
+            .filter(|(other, outcome, finding)| other != at && folds(facts, rules, (outcome, finding), symptom));
+        let lowest = causes.min_by_key(|(other, outcome, finding)| {
+            let measured = finding.arm.as_ref().is_some_and(|held| held.name != ArmName::Totals);
+            (layer(&rules.rules()[outcome.rule]), !measured, *other)
+        });
+        if let Some((cause, _, _)) = lowest {
+            under.insert(*at, *cause);
+        }
+    }
+    let root_of = |at: usize| {
+        let mut root = at;
+        // `explains` is acyclic by a check of the rules; the bound holds even if it were not.
+        for _ in 0..findings.len() {
+            match under.get(&root) {
+                Some(cause) => root = *cause,
+                None => break,
+            }
+        }
+        root
+    };
+    let score = |at: usize, finding: &Finding| {
+        let folded = findings.iter().filter(|(other, _, _)| *other != at && root_of(*other) == at);
+        weight(finding) + 0.5 * folded.map(|(_, _, finding)| weight(finding)).sum::<f64>()
+    };
+    let mut heads: Vec<(u8, f64, String, Vec<NaturalPart>, usize)> = findings
+        .iter()
+        .filter(|(at, _, _)| !under.contains_key(at))
+        .map(|(at, outcome, finding)| {
+            let rule = &rules.rules()[outcome.rule];
+            let subject = natural(&facts.name(outcome.subject));
+            (class(rule, finding), score(*at, finding), rule.id().to_owned(), subject, *at)
+        })
+        .collect();
+    heads.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| (&a.2, &a.3).cmp(&(&b.2, &b.3))));
+    let withheld = |outcome: &Outcome| {
+        let id = rules.rules()[outcome.rule].id();
+        findings.iter().find_map(|(_, other, finding)| {
+            let rule = &rules.rules()[other.rule];
+            let belongs = related(facts, other.subject, outcome.subject.scope).contains(&outcome.subject);
+            let names_it = rule.spec.instead_of.iter().any(|withheld| withheld == id);
+            (names_it && belongs && finding.kind != Kind::Limit).then(|| rule.id().to_owned())
+        })
+    };
+    let mut ranked = Vec::new();
+    for (_, _, _, _, head) in heads {
+        ranked.push(head);
+        ranked.extend(findings.iter().map(|(at, _, _)| *at).filter(|at| *at != head && root_of(*at) == head));
+    }
+    ranked
+        .into_iter()
+        .map(|at| Ranked {
+            outcome: at,
+            under: under.get(&at).copied(),
+            withheld_by: withheld(&diagnosis.outcomes[at]),
+        })
+        .collect()
+}
