@@ -3,6 +3,7 @@
 //! Data moves one way: a probe or a capture fills a [`snapshot`], [`facts`] derive from it, [`rules`] reason about them,
 //! advice says what to type, a [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
 
+pub mod advice;
 pub mod ceiling;
 pub mod facts;
 pub mod formats;
@@ -10,5 +11,6 @@ pub mod knowledge;
 pub mod lang;
 pub mod reading;
 pub mod report;
+pub mod rulecheck;
 pub mod rules;
 pub mod snapshot;

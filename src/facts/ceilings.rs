@@ -72,7 +72,7 @@ impl Facts<'_> {
     /// The PCIe path of a card, at the smallest MTU of its ports.
     pub fn path_ceiling(&self, device: usize) -> Option<&PathCeiling> {
         Some(self.paths.get(device)?.get_or_init(|| {
-            let ports = self.topology().ports(device);
+            let ports = self.topology().card_ports(device);
             let known = ports.iter().filter_map(|port| self.snapshot().interfaces[*port].mtu.known());
             let mtu = known.map(|mtu| mtu.0).min();
             path_at(self, device, framing(mtu, self.vlan_tags(ports.first().copied())), mtu.is_none())
@@ -100,13 +100,13 @@ fn mtu_assumed() -> String {
 }
 
 /// PCIe generation of a lane speed.
-pub(super) fn generation(facts: &Facts<'_>, speed: Gigatransfers) -> Option<u32> {
+pub fn pcie_generation(facts: &Facts<'_>, speed: Gigatransfers) -> Option<u32> {
     let found = pcie::generation(speed.0, facts.knowledge().buses())?;
     found.name.strip_prefix("Gen")?.parse().ok()
 }
 
 /// Rate of a PCIe link after line encoding in bit/s; `None` where its speed or width is not known.
-pub fn raw_rate(facts: &Facts<'_>, link: &PcieLink) -> Option<f64> {
+pub fn pcie_raw_rate(facts: &Facts<'_>, link: &PcieLink) -> Option<f64> {
     pcie::raw_bps(Hop::new(link.speed.known()?.0, *link.width.known()?), facts.knowledge().buses())
 }
 

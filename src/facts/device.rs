@@ -51,7 +51,20 @@ pub(super) fn entries() -> Vec<Entry> {
             Derived::fact(Value::Text(facts.snapshot().devices[index].address.to_string().into()))
         }),
         derived("class", Type::Word(&CLASSES), Unit::Plain, "base class", class),
-        derived("ports", Type::list(Type::Entity(INTERFACE)), Unit::Plain, "its network interfaces", ports),
+        derived(
+            "ports",
+            Type::list(Type::Entity(INTERFACE)),
+            Unit::Plain,
+            "network interfaces of the card, all functions",
+            ports,
+        ),
+        derived(
+            "is_primary",
+            Type::Bool,
+            Unit::Plain,
+            "first function of its card: the one that speaks for it",
+            |facts, index| Derived::fact(Value::Bool(facts.topology().card(index).first() == Some(&index))),
+        ),
         derived(
             "pcie.links",
             Type::list(Type::Entity(LINK)),
@@ -124,7 +137,7 @@ pub(super) fn link_entries() -> Vec<Entry> {
         derived("generation", Type::PLAIN, Unit::Plain, "PCIe generation of the current speed", |facts, index| {
             let from = facts.key(LINK, index, "speed");
             let speed = facts.topology().link(facts.snapshot(), index).and_then(|link| link.speed.known().copied());
-            let generation = speed.and_then(|speed| ceilings::generation(facts, speed));
+            let generation = speed.and_then(|speed| ceilings::pcie_generation(facts, speed));
             Derived::of(
                 generation.map_or(State::Unknown, |number| State::Known(Value::Number(f64::from(number)))),
                 from,
@@ -152,15 +165,18 @@ fn class(facts: &Facts<'_>, index: usize) -> Derived {
 }
 
 fn ports(facts: &Facts<'_>, index: usize) -> Derived {
-    let device = &facts.snapshot().devices[index];
-    let list = facts.topology().ports(index).iter().map(|port| Value::Entity(Facts::entity(INTERFACE, *port)));
-    let list: Vec<Value> = list.collect();
-    // A port in another namespace, or one that the capture does not show, is missing from the list.
-    let complete = device.interfaces.known().is_none_or(|names| names.len() <= list.len());
-    if complete && (!list.is_empty() || device.interfaces.known().is_some()) {
-        Derived::fact(Value::List(list.into()))
+    let ports = facts.topology().card_ports(index);
+    let card = facts.topology().card(index).iter().map(|function| &facts.snapshot().devices[*function]);
+    // A port in another namespace, or one that the capture does not show, would be missing from the list.
+    let named: Option<usize> = card.clone().map(|function| function.interfaces.known().map(Vec::len)).sum();
+    let gap = card.clone().find_map(|function| function.interfaces.gap());
+    let complete = named.map_or(!ports.is_empty(), |named| named <= ports.len());
+    if complete {
+        Derived::fact(Value::List(
+            ports.into_iter().map(|port| Value::Entity(Facts::entity(INTERFACE, port))).collect(),
+        ))
     } else {
-        Derived::unknown(Vec::new()).because(device.interfaces.gap())
+        Derived::unknown(Vec::new()).because(gap)
     }
 }
 

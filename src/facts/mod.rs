@@ -1,5 +1,6 @@
 //! What the rules may ask: the declared catalogue of facts, and what is derived from a snapshot.
 
+mod assign;
 mod catalogue;
 mod ceilings;
 mod counters;
@@ -12,8 +13,9 @@ mod interface;
 mod topology;
 mod unit;
 
+pub use assign::{assign, constant};
 pub use catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
-pub use ceilings::{InterfaceCeiling, PathCeiling};
+pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
 pub use counters::{Count, Counted};
 pub use entry::{CounterView, Entry, Put};
 pub use unit::{Unit, show, show_number, show_rate, significant};
@@ -25,7 +27,7 @@ use crate::formats::shell::shell_quote;
 use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Key, ScopeId, State, Value};
 use crate::reading::{Gap, GapId, Reading, SourceId};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{PcieLink, Snapshot};
 use entry::Access;
 use topology::Topology;
 
@@ -178,11 +180,10 @@ impl<'a> Facts<'a> {
         let index = entity.index as usize;
         match entity.scope {
             INTERFACE => vec![index],
-            DEVICE => self.topology.ports(index).to_vec(),
-            LINK => self
-                .topology
-                .link_place(index)
-                .map_or_else(Vec::new, |(device, _)| self.topology.ports(device).to_vec()),
+            DEVICE => self.topology.card_ports(index),
+            LINK => {
+                self.topology.link_place(index).map_or_else(Vec::new, |(device, _)| self.topology.card_ports(device))
+            }
             _ => Vec::new(),
         }
     }
@@ -190,6 +191,16 @@ impl<'a> Facts<'a> {
     /// The PCI function of an interface.
     pub fn device_of(&self, interface: usize) -> Option<usize> {
         self.topology.device(*self.snapshot.interfaces.get(interface)?.device.known()?)
+    }
+
+    /// The function that speaks for the card of a device.
+    pub fn primary(&self, device: usize) -> usize {
+        self.topology.card(device).first().copied().unwrap_or(device)
+    }
+
+    /// A PCIe link by its index among all links of the snapshot.
+    pub fn pcie_link(&self, link: usize) -> Option<&'a PcieLink> {
+        self.topology.link(self.snapshot, link)
     }
 
     /// Key of a fact by its path; empty where the catalogue has no such path.

@@ -16,6 +16,8 @@ pub(super) struct Topology {
     device_links: Vec<Range<usize>>,
     /// Interfaces of each device.
     ports: Vec<Vec<usize>>,
+    /// Functions of the card that each device belongs to, in order of their address.
+    cards: Vec<Vec<usize>>,
 }
 
 impl Topology {
@@ -36,6 +38,18 @@ impl Topology {
         for (index, interface) in snapshot.interfaces.iter().enumerate() {
             if let Some(device) = interface.device.known().and_then(|address| topology.devices.get(address)) {
                 topology.ports[*device].push(index);
+            }
+        }
+        // Functions with equal domain, bus and device are one card behind one link.
+        let mut by_slot: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (index, device) in snapshot.devices.iter().enumerate() {
+            let at = device.address;
+            by_slot.entry((at.domain, at.bus, at.device)).or_default().push(index);
+        }
+        topology.cards = vec![Vec::new(); snapshot.devices.len()];
+        for functions in by_slot.into_values() {
+            for function in &functions {
+                topology.cards[*function].clone_from(&functions);
             }
         }
         topology
@@ -67,7 +81,17 @@ impl Topology {
         snapshot.devices.get(device)?.pcie.links.known()?.get(place)
     }
 
-    pub(super) fn ports(&self, device: usize) -> &[usize] {
+    /// Functions of the card of a device.
+    pub(super) fn card(&self, device: usize) -> &[usize] {
+        self.cards.get(device).map_or(&[], Vec::as_slice)
+    }
+
+    /// Interfaces of all functions of the card of a device.
+    pub(super) fn card_ports(&self, device: usize) -> Vec<usize> {
+        self.card(device).iter().flat_map(|function| self.ports(*function)).copied().collect()
+    }
+
+    fn ports(&self, device: usize) -> &[usize] {
         self.ports.get(device).map_or(&[], Vec::as_slice)
     }
 }

@@ -53,6 +53,14 @@ impl Unit {
             _ => number,
         }
     }
+
+    /// A number of this unit in the language's base units.
+    pub fn to_base(self, number: f64) -> f64 {
+        match self {
+            Self::Bytes | Self::BytesPerSecond => number * 8.0,
+            _ => number,
+        }
+    }
 }
 
 /// A value as people write it: `100 Gb/s`, `1500 B`, `Gen3`, `full`, `eth2, eth3`.

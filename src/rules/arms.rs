@@ -3,12 +3,10 @@
 use super::located::Located;
 use super::problem::{Problem, RuleFile};
 use super::schema::{ArmSpec, ArmsSpec, Confidence, RuleSpec};
-use crate::facts::{Catalogue, Count, Counted, Facts, HOST, INTERFACE};
+use crate::facts::{Catalogue, Count, Counted, Facts, HOST, INTERFACE, constant};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
-use crate::lang::{
-    Allow, Context, Dim, Entity, Evaluation, Key, Quantity, State, Type, Value, Vocabulary, check, closest,
-};
+use crate::lang::{Entity, Evaluation, Key, State, Value, closest};
 
 /// Shortest window in seconds in which a counter that stands still proves anything: several drivers refresh their
 /// statistics every one to two seconds only.
@@ -380,28 +378,6 @@ impl Reader<'_> {
     }
 }
 
-/// Evaluates a constant such as `10ppm` or `125MB/s`: its value in base units, and its dimension.
-pub fn constant(text: &str) -> Result<(f64, Dim), String> {
-    struct Nothing;
-    impl crate::lang::World for Nothing {
-        fn read(&self, _: Entity, _: crate::lang::Slot) -> State {
-            State::Unknown
-        }
-        fn fired(&self, _: &str, _: Entity) -> State {
-            State::Unknown
-        }
-    }
-    let rules = std::collections::BTreeSet::new();
-    let vocabulary: &dyn Vocabulary = Catalogue::shared();
-    let context = Context { vocabulary, roots: &[], variables: &[], allow: Allow::default(), rules: &rules };
-    let program = check(text, &context)
-        .map_err(|found| found.first().map_or_else(|| "this is no number".to_owned(), |first| first.message.clone()))?;
-    match (program.evaluate(&Nothing, &[], &[]).outcome, program.result_type()) {
-        (State::Known(Value::Number(number)), Type::Number(Quantity::Scale(dim))) => Ok((number, *dim)),
-        _ => Err("this is no constant number".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,12 +450,5 @@ mod tests {
         assert_eq!(outcome(5000.0, 1e12, 10.0), Some(false), "one in 200 million");
         assert_eq!(outcome(5000.0, 1e7, 1000.0), Some(false), "five a day");
         assert_eq!(outcome(50.0, 1e7, 10.0), Some(false));
-    }
-
-    #[test]
-    fn constants_carry_their_unit() {
-        assert_eq!(constant("10ppm"), Ok((1e-5, Dim::PLAIN)));
-        assert_eq!(constant("125MB/s"), Ok((1e9, Dim::RATE)));
-        assert!(constant("much").is_err());
     }
 }

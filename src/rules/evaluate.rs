@@ -117,7 +117,11 @@ pub fn related(facts: &Facts<'_>, subject: Entity, scope: crate::lang::ScopeId) 
     match (subject.scope, scope) {
         (from, to) if from == to => vec![subject],
         (_, HOST) => vec![Facts::entity(HOST, 0)],
-        (INTERFACE, DEVICE) => facts.device_of(index).map(|device| Facts::entity(DEVICE, device)).into_iter().collect(),
+        (INTERFACE, DEVICE) => {
+            let device = facts.device_of(index).map(|device| facts.primary(device));
+            device.map(|device| Facts::entity(DEVICE, device)).into_iter().collect()
+        }
+
         (DEVICE, INTERFACE) => {
             facts.interfaces_of(subject).into_iter().map(|port| Facts::entity(INTERFACE, port)).collect()
         }
@@ -277,4 +281,34 @@ fn choose<T: Copy>(
         }
     }
     open.into_iter().fold(chosen, quieter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+    use crate::snapshot::Snapshot;
+
+    fn verdicts(fixture: &str) -> Vec<(String, String, Verdict)> {
+        let text = std::fs::read_to_string(format!("fixtures/{fixture}")).unwrap();
+        let snapshot = Snapshot::from_json(&text).unwrap();
+        let facts = Facts::new(&snapshot, Knowledge::embedded());
+        let rules = RuleSet::embedded();
+        assert_eq!(rules.problems, []);
+        diagnose(&rules, &facts)
+            .outcomes
+            .iter()
+            .map(|outcome| (rules.rules()[outcome.rule].id().to_owned(), facts.name(outcome.subject), outcome.verdict))
+            .collect()
+    }
+
+    #[test]
+    fn the_slot_limits_the_card_in_gen3_x4_and_not_in_gen4_x16() {
+        let rule = || "pcie.path-below-link".to_owned();
+        let narrow = verdicts("seeds/qnap-ts855x-mtu1500.json");
+        assert!(narrow.contains(&(rule(), "0000:01:00.0".into(), Verdict::Fires)), "{narrow:?}");
+        assert!(narrow.contains(&(rule(), "0000:01:00.1".into(), Verdict::NotApplicable)), "{narrow:?}");
+        let wide = verdicts("seeds/qnap-tsh1277afx.json");
+        assert!(wide.contains(&(rule(), "0000:01:00.0".into(), Verdict::Passes)), "{wide:?}");
+    }
 }

@@ -10,9 +10,9 @@ mod roots;
 pub mod schema;
 mod template;
 
-pub use arms::{ArmName, Held, constant};
+pub use arms::{ArmName, Held};
 pub use compile::{Advice, Rule, arm_variables, compile, roots};
-pub use evaluate::{Diagnosis, Finding, Outcome, Verdict, diagnose};
+pub use evaluate::{Diagnosis, Finding, Outcome, Seen, Verdict, bind, diagnose, related, variables};
 pub use load::{RuleFolder, RuleSet, embedded_specs, parse_file, read_folder};
 pub use problem::{Problem, RuleFile};
 pub use roots::{Ranked, rank};

@@ -1,0 +1,342 @@
+//! From diagnosis to report model: everything that a format shows is put into words and figures here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::ceilings;
+use super::interfaces;
+use super::model::{
+    Check, ConflictLine, Evidence, Excluded, Finding, HostLine, Missing, NotSeen, Recommendation, Report, SCHEMA,
+    Sample,
+};
+use super::summary;
+use crate::advice;
+use crate::facts::{Facts, INTERFACE, Unit, show};
+use crate::lang::{Key, State, Value};
+use crate::reading::{GapKind, Reading};
+use crate::rules::schema::{Confidence, Interrupts, Kind, Severity};
+use crate::rules::{Diagnosis, Outcome, Ranked, Rule, RuleSet, Verdict, bind};
+use crate::snapshot::Word;
+
+/// Builds the report of one host.
+pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Report {
+    let findings: Vec<Finding> = ranked.iter().map(|place| finding(facts, rules, diagnosis, place)).collect();
+    let snapshot = facts.snapshot();
+    let interfaces = interfaces::rows(facts, &findings);
+    let checks = checks(facts, rules, diagnosis);
+    let not_seen = not_seen(facts, diagnosis);
+    let idle = summary::idle(facts);
+    let mut report = Report {
+        schema: SCHEMA.into(),
+        generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
+        answer: String::new(),
+        sample: Sample {
+            seconds: snapshot.sample.seconds,
+            idle,
+            source: snapshot.sample.source.word().into(),
+            quality: summary::quality(facts, idle),
+            remarks: snapshot.sample.remarks.clone(),
+            needs_root: snapshot.sample.needs_root.clone(),
+        },
+        host: host(facts),
+        understood: None,
+        shared: ceilings::shared(facts),
+        not_the_cause: excluded(facts, &interfaces),
+        next_command: next_command(facts, diagnosis, &not_seen),
+        conflicts: conflicts(facts),
+        interfaces,
+        findings,
+        not_seen,
+        checks,
+    };
+    report.answer = summary::answer(&report);
+    report
+}
+
+/// Word of a kind.
+pub(super) fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Fault => "fault",
+        Kind::Risk => "risk",
+        Kind::Limit => "limit",
+        Kind::Hygiene => "hygiene",
+    }
+}
+
+fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "critical",
+        Severity::Warning => "warning",
+        Severity::Advice => "advice",
+        Severity::Info => "info",
+    }
+}
+
+fn confidence_word(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    }
+}
+
+fn interrupts_word(interrupts: Interrupts) -> &'static str {
+    match interrupts {
+        Interrupts::None => "none",
+        Interrupts::Queue => "queue",
+        Interrupts::Link => "link",
+        Interrupts::AllPorts => "all-ports",
+        Interrupts::Service => "service",
+        Interrupts::Host => "host",
+    }
+}
+
+fn host(facts: &Facts<'_>) -> HostLine {
+    let host = &facts.snapshot().host;
+    HostLine {
+        name: host.name.known().cloned(),
+        kernel: host.kernel.known().map(ToString::to_string),
+        os: host.os.known().cloned(),
+        platform: host.platform.known().cloned(),
+        product: host.product.known().cloned(),
+        privileged: host.privileged.known().copied(),
+    }
+}
+
+fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ranked) -> Finding {
+    let outcome = &diagnosis.outcomes[place.outcome];
+    let rule = &rules.rules()[outcome.rule];
+    let Some(found) = &outcome.finding else { return Finding::default() };
+    let roots = bind(rule, outcome.subject);
+    let under = place.under.map(|cause| &diagnosis.outcomes[cause]);
+    let mut assumed = found.assumed.clone();
+    assumed.extend(found.taken.iter().map(|key| format!("{} of {}", facts.path(*key), facts.name(key.entity))));
+    let names =
+        facts.interfaces_of(outcome.subject).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
+    let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {
+        action: step.action,
+        commands: step.commands,
+        persist: step.persist,
+        risk: step.risk,
+        interrupts: interrupts_word(step.interrupts).into(),
+        hits_session: step.hits_session,
+        verify: step.verify,
+        undo: step.undo,
+        withheld_by: place.withheld_by.clone(),
+    });
+    Finding {
+        rule: rule.id().into(),
+        kind: kind_word(found.kind).into(),
+        severity: severity_word(found.severity).into(),
+        confidence: confidence_word(found.confidence).into(),
+        subject: facts.name(outcome.subject),
+        interfaces: names.collect(),
+        title: rule.spec.title.clone(),
+        why: rule.why.render(facts, &roots, &found.variables),
+        impact: rule.impact.render(facts, &roots, &found.variables),
+        under: under.map(|cause| rules.rules()[cause.rule].id().into()),
+        under_subject: under.map(|cause| facts.name(cause.subject)),
+        assumed,
+        evidence: evidence(facts, rule, &found.touched),
+        recommend: recommend.collect(),
+    }
+}
+
+/// The facts that a finding rests on: first those that the rule names as evidence, then the others by path.
+fn evidence(facts: &Facts<'_>, rule: &Rule, touched: &BTreeSet<Key>) -> Vec<Evidence> {
+    let named: BTreeSet<_> = rule.evidence.iter().flat_map(crate::lang::Program::reads).collect();
+    let mut keys: Vec<Key> = touched.iter().copied().collect();
+    keys.sort_by_key(|key| (!named.contains(&(key.entity.scope, key.slot)), facts.path(*key), key.entity));
+    keys.into_iter().filter_map(|key| evidence_line(facts, key)).collect()
+}
+
+fn evidence_line(facts: &Facts<'_>, key: Key) -> Option<Evidence> {
+    let entry = facts.catalogue().entry(key)?;
+    let found = facts.lookup(key);
+    // References only lead to other facts.
+    let State::Known(value) = &found.state else { return None };
+    if matches!(value, Value::Entity(_))
+        || matches!(value, Value::List(items) if items.iter().any(|item| matches!(item, Value::Entity(_))))
+    {
+        return None;
+    }
+    let (source, source_text) = origin(facts, &found);
+    Some(Evidence {
+        fact: facts.path(key),
+        subject: facts.name(key.entity),
+        value: json_value(value, entry.unit),
+        unit: entry.unit.symbol().into(),
+        text: show(value, entry.unit),
+        source,
+        source_text,
+    })
+}
+
+/// Where a fact was read, or which facts it follows from.
+pub fn origin(facts: &Facts<'_>, found: &crate::facts::Derived) -> (Json, String) {
+    if let Some(source) = found.source {
+        let source = facts.snapshot().origins.source_of(source);
+        return (serde_json::to_value(source).unwrap_or_default(), source.to_string());
+    }
+    let mut from: Vec<String> =
+        found.from.iter().map(|key| format!("{} of {}", facts.path(*key), facts.name(key.entity))).collect();
+    from.dedup();
+    let text = if from.is_empty() { "the snapshot itself".to_owned() } else { format!("from {}", from.join(", ")) };
+    (serde_json::json!({"kind": "derived", "from": from}), text)
+}
+
+/// A value in the unit that stands beside it.
+pub fn json_value(value: &Value, unit: Unit) -> Json {
+    match value {
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Number(number) => {
+            let number = unit.from_base(*number);
+            if number.fract() == 0.0 && number.abs() < 9e15 { Json::from(number as i64) } else { Json::from(number) }
+        }
+        Value::Text(text) | Value::Word(text) => Json::String(text.to_string()),
+        Value::Version(version) => Json::String(version.to_string()),
+        Value::Set(words) => words.iter().map(|word| Json::String(word.to_string())).collect(),
+        Value::List(items) => items.iter().map(|item| json_value(item, unit)).collect(),
+        Value::Entity(entity) => Json::from(entity.index),
+    }
+}
+
+fn missing(facts: &Facts<'_>, keys: &BTreeSet<Key>) -> BTreeSet<Missing> {
+    let gaps = facts.gaps_below(keys);
+    gaps.into_iter()
+        .map(|(key, gap)| {
+            let gap = facts.gap(key, gap);
+            Missing { fact: facts.path(key), why: gap.why.word().into(), command: gap.command }
+        })
+        .collect()
+}
+
+/// Equal rule, result and missing facts stand once, with all their subjects.
+fn checks(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis) -> Vec<Check> {
+    let mut groups: BTreeMap<(&str, Verdict, BTreeSet<Missing>), Vec<String>> = BTreeMap::new();
+    for outcome in &diagnosis.outcomes {
+        let lacking =
+            if outcome.verdict == Verdict::Unknown { missing(facts, &outcome.missing) } else { BTreeSet::new() };
+        let group = groups.entry((rules.rules()[outcome.rule].id(), outcome.verdict, lacking)).or_default();
+        group.push(facts.name(outcome.subject));
+    }
+    groups
+        .into_iter()
+        .map(|((rule, verdict, missing), subjects)| Check {
+            rule: rule.into(),
+            result: verdict.word().into(),
+            subjects,
+            missing: missing.into_iter().collect(),
+        })
+        .collect()
+}
+
+/// Facts without which some rule could not be decided, by the command that would supply them.
+fn not_seen(facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<NotSeen> {
+    let mut by_command: BTreeMap<(String, GapKind), BTreeSet<String>> = BTreeMap::new();
+    let open =
+        diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown).map(|outcome| &outcome.missing);
+    let narrowing: Vec<BTreeSet<Key>> =
+        diagnosis.findings().map(|(_, finding)| unread(facts, &finding.touched)).collect();
+    for keys in open.chain(&narrowing) {
+        for (key, gap) in facts.gaps_below(keys) {
+            let gap = facts.gap(key, gap);
+            let what = format!(
+                "{} of {}",
+                facts.catalogue().entry(key).map_or("", |entry| entry.doc.as_str()),
+                facts.name(key.entity)
+            );
+            by_command.entry((gap.command, gap.why)).or_default().insert(what);
+        }
+    }
+    by_command
+        .into_iter()
+        .map(|((command, why), what)| NotSeen {
+            what: what.into_iter().collect::<Vec<_>>().join(", "),
+            why: why.word().replace('_', " "),
+            command,
+        })
+        .collect()
+}
+
+/// Readings that a finding touched and that would have narrowed it.
+fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
+    let below = touched.iter().flat_map(|key| facts.lookup(*key).from);
+    below.chain(touched.iter().copied()).filter(|key| facts.lookup(*key).state == State::Unknown).collect()
+}
+
+/// The command that decides most of what is open; with nothing open, the one that narrows a finding.
+fn next_command(facts: &Facts<'_>, diagnosis: &Diagnosis, not_seen: &[NotSeen]) -> Option<String> {
+    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
+    for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
+        let commands: BTreeSet<String> =
+            missing(facts, &outcome.missing).into_iter().map(|missing| missing.command).collect();
+        for command in commands.into_iter().filter(|command| !command.is_empty()) {
+            *votes.entry(command).or_default() += 1;
+        }
+    }
+    let most = votes.values().max().copied();
+    let decides = votes.into_iter().find(|(_, count)| Some(*count) == most).map(|(command, _)| command);
+    decides.or_else(|| not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty()))
+}
+
+fn excluded(facts: &Facts<'_>, rows: &[super::model::InterfaceRow]) -> Vec<Excluded> {
+    let mut excluded = ceilings::excluded(facts);
+    for row in rows.iter().filter(|row| row.physical == Some(true)) {
+        for drop in row.drops.iter().filter(|drop| drop.total == Some(0)) {
+            excluded.push(Excluded {
+                what: format!("{} of {}", place_words(&drop.place), row.name),
+                by: "0 packets lost".into(),
+            });
+        }
+    }
+    excluded
+}
+
+fn place_words(place: &str) -> &str {
+    match place {
+        "wire" => "cable and optics (frames with a bad check sequence)",
+        "nic" => "the NIC's own buffer",
+        "ring" => "the receive ring",
+        "softnet" => "the kernel's backlog",
+        "socket" => "socket buffers",
+        "qdisc" => "the queueing discipline",
+        "tx_ring" => "the transmit path",
+        _ => "the way to the wire",
+    }
+}
+
+fn conflicts(facts: &Facts<'_>) -> Vec<ConflictLine> {
+    let origins = &facts.snapshot().origins;
+    let line = |value: &str, source| format!("{value} ({})", origins.source_of(source));
+    let conflicts = facts.snapshot().conflicts.iter();
+    conflicts
+        .map(|conflict| ConflictLine {
+            subject: conflict.subject.clone(),
+            fact: conflict.fact.clone(),
+            used: line(&conflict.used, conflict.used_source),
+            other: line(&conflict.other, conflict.other_source),
+        })
+        .collect()
+}
+
+/// A known reading, copied.
+pub(super) fn copied<T: Copy>(reading: &Reading<T>) -> Option<T> {
+    reading.known().copied()
+}
+
+/// True where one of the outcomes fires with kind fault or risk at this severity or above.
+pub fn is_at_least(report: &Report, severity: Severity) -> bool {
+    let rank = |word: &str| ["info", "advice", "warning", "critical"].iter().position(|one| *one == word);
+    let least = rank(severity_word(severity));
+    report
+        .findings
+        .iter()
+        .any(|finding| matches!(finding.kind.as_str(), "fault" | "risk") && rank(&finding.severity) >= least)
+}
+
+/// Outcomes of one rule, for `rules trace`.
+pub fn outcomes_of(diagnosis: &Diagnosis, rule: usize) -> impl Iterator<Item = &Outcome> {
+    diagnosis.outcomes.iter().filter(move |outcome| outcome.rule == rule)
+}

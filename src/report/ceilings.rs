@@ -1,0 +1,201 @@
+//! Ceilings as a report shows them: range, binding part, waterfall, headroom, shared uplinks.
+
+use super::model::{CeilingRow, Excluded, PcieHop, PcieRow, SharedCeiling, WaterfallStep};
+use crate::ceiling::Confidence;
+use crate::ceiling::combine::{Mechanism, group};
+use crate::facts::{DEVICE, Facts, InterfaceCeiling, pcie_generation, pcie_raw_rate, show_rate, significant};
+use crate::snapshot::{PcieLink, Word};
+
+/// The narrowest link and the whole path of an interface's card.
+pub(super) fn pcie(facts: &Facts<'_>, interface: usize) -> Option<PcieRow> {
+    let device_index = facts.device_of(interface)?;
+    let device = &facts.snapshot().devices[device_index];
+    let links = device.pcie.links.known()?;
+    if device.pcie.virtual_root.known() == Some(&true) || links.is_empty() {
+        return None;
+    }
+    let narrowest =
+        facts.path_ceiling(device_index).and_then(|path| path.narrowest).and_then(|link| facts.pcie_link(link));
+    Some(PcieRow {
+        device: device.address.to_string(),
+        name: device.name.known().cloned(),
+        generation: narrowest.and_then(|link| generation(facts, link)),
+        width: narrowest.and_then(|link| link.width.known().copied()),
+        narrowest: narrowest.and_then(|link| link.upper.known().map(ToString::to_string)),
+        slot: narrowest.and_then(|link| link.slot.known().cloned()),
+        path: links.iter().map(|link| hop(facts, link)).collect(),
+    })
+}
+
+fn generation(facts: &Facts<'_>, link: &PcieLink) -> Option<u32> {
+    pcie_generation(facts, *link.speed.known()?)
+}
+
+fn hop(facts: &Facts<'_>, link: &PcieLink) -> PcieHop {
+    let best = |speed: Option<&crate::reading::Gigatransfers>, width: Option<&u32>| {
+        Some(format!("Gen{} x{}", pcie_generation(facts, *speed?)?, width?))
+    };
+    PcieHop {
+        lower: link.lower.to_string(),
+        upper: link.upper.known().map_or_else(String::new, ToString::to_string),
+        role: link.role.known().map(|role| role.word().into()),
+        generation: generation(facts, link),
+        width: link.width.known().copied(),
+        lower_max: best(link.lower_speed_max.known(), link.lower_width_max.known()),
+        upper_max: best(link.upper_speed_max.known(), link.upper_width_max.known()),
+        raw_bps: pcie_raw_rate(facts, link),
+    }
+}
+
+/// How fast an interface could go; none where its link speed is unknown or made up.
+pub(super) fn row(facts: &Facts<'_>, interface: usize) -> Option<CeilingRow> {
+    let found = facts.interface_ceiling(interface)?;
+    let combined = found.combined.as_ref()?;
+    let ceiling = &combined.ceiling;
+    Some(CeilingRow {
+        lo_bps: ceiling.lo_bps,
+        typical_bps: ceiling.typical_bps,
+        hi_bps: ceiling.hi_bps,
+        binding: combined.binding.name().into(),
+        binding_text: binding_text(facts, interface, found, combined.binding),
+        assumed: ceiling.assumed.clone(),
+        confidence: confidence(ceiling.confidence).into(),
+        waterfall: waterfall(facts, interface, found, combined.binding),
+        headroom: headroom(found, combined.binding),
+    })
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    }
+}
+
+fn speed_of(facts: &Facts<'_>, interface: usize) -> Option<f64> {
+    facts.snapshot().interfaces[interface].link.speed.known().map(|speed| speed.0 as f64)
+}
+
+fn binding_text(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, binding: Mechanism) -> String {
+    let link = found.narrowest.and_then(|link| facts.pcie_link(link));
+    match (binding, link) {
+        (Mechanism::Pcie, Some(link)) => pcie_text(facts, link),
+        (Mechanism::Link, _) => match speed_of(facts, interface) {
+            Some(speed) => format!("the {} link", show_rate(speed)),
+            None => "the link".into(),
+        },
+        _ => binding.name().into(),
+    }
+}
+
+/// A PCIe link in words: `PCIe Gen3 x4 at 0000:00:1c.0 (slot 1)`.
+fn pcie_text(facts: &Facts<'_>, link: &PcieLink) -> String {
+    let mut text = "PCIe".to_owned();
+    if let (Some(generation), Some(width)) = (generation(facts, link), link.width.known()) {
+        text += &format!(" Gen{generation} x{width}");
+    }
+    match link.upper.known() {
+        Some(upper) => text += &format!(" at {upper}"),
+        None => text += &format!(" of {}", link.lower),
+    }
+    if let Some(slot) = link.slot.known() {
+        text += &format!(" (slot {slot})");
+    }
+    text
+}
+
+fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, binding: Mechanism) -> Vec<WaterfallStep> {
+    let mut steps = Vec::new();
+    if let Some(speed) = speed_of(facts, interface) {
+        steps.push(WaterfallStep { label: "link, nominal".into(), bps: speed, ..WaterfallStep::default() });
+    }
+    if let Some(link) = &found.link {
+        let mtu = facts.snapshot().interfaces[interface].mtu.known().map_or(1500, |mtu| mtu.0);
+        steps.push(WaterfallStep {
+            label: format!("TCP payload at MTU {mtu}"),
+            bps: link.typical_bps,
+            range_bps: Some((link.lo_bps, link.hi_bps)),
+            binds: binding == Mechanism::Link,
+        });
+    }
+    if let Some(pcie) = &found.pcie {
+        let text = found
+            .narrowest
+            .and_then(|link| facts.pcie_link(link))
+            .map_or_else(|| "PCIe".into(), |link| pcie_text(facts, link));
+        steps.push(WaterfallStep {
+            label: format!("{text}, after line encoding"),
+            bps: pcie.raw_bps,
+            ..WaterfallStep::default()
+        });
+        steps.push(WaterfallStep {
+            label: format!("{text}, TCP payload"),
+            bps: pcie.ceiling.typical_bps,
+            range_bps: Some((pcie.ceiling.lo_bps, pcie.ceiling.hi_bps)),
+            binds: binding == Mechanism::Pcie,
+        });
+    }
+    steps
+}
+
+fn headroom(found: &InterfaceCeiling, binding: Mechanism) -> Vec<String> {
+    match (&found.link, &found.pcie, binding) {
+        (Some(link), Some(pcie), Mechanism::Link) => {
+            let times = pcie.ceiling.typical_bps / link.typical_bps;
+            vec![format!("the PCIe path carries {} times what the link does", significant(times))]
+        }
+        (Some(link), Some(pcie), Mechanism::Pcie) => {
+            let times = link.typical_bps / pcie.ceiling.typical_bps;
+            vec![format!("the link carries {} times what the PCIe path does", significant(times))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Ceilings that the ports of one card share, where several of them are up.
+pub(super) fn shared(facts: &Facts<'_>) -> Vec<SharedCeiling> {
+    let mut shared = Vec::new();
+    for entity in facts.entities(DEVICE) {
+        let device = entity.index as usize;
+        if facts.primary(device) != device {
+            continue;
+        }
+        let up = |port: &usize| facts.snapshot().interfaces[*port].link.up.known() == Some(&true);
+        let ports: Vec<usize> = facts.interfaces_of(entity).into_iter().filter(up).collect();
+        let Some(path) = facts.path_ceiling(device).filter(|_| ports.len() > 1) else { continue };
+        let Some(found) = &path.found else { continue };
+        let members: Option<Vec<_>> = ports.iter().map(|port| facts.interface_ceiling(*port)?.link.clone()).collect();
+        let Some(members) = members else { continue };
+        let group = group(&found.ceiling, &members);
+        let link = path.narrowest.and_then(|link| facts.pcie_link(link));
+        shared.push(SharedCeiling {
+            interfaces: ports.iter().map(|port| facts.snapshot().interfaces[*port].name.clone()).collect(),
+            what: link.map_or_else(|| "the PCIe path".into(), |link| pcie_text(facts, link)),
+            lo_bps: group.together.lo_bps,
+            typical_bps: group.together.typical_bps,
+            hi_bps: group.together.hi_bps,
+        });
+    }
+    shared
+}
+
+/// PCIe paths that carry more than their ports.
+pub(super) fn excluded(facts: &Facts<'_>) -> Vec<Excluded> {
+    let mut excluded = Vec::new();
+    for (index, interface) in facts.snapshot().interfaces.iter().enumerate() {
+        let Some(found) = facts.interface_ceiling(index) else { continue };
+        let (Some(link), Some(pcie)) = (&found.link, &found.pcie) else { continue };
+        if pcie.ceiling.lo_bps > link.hi_bps {
+            excluded.push(Excluded {
+                what: format!("PCIe path of {}", interface.name),
+                by: format!(
+                    "it carries at least {}, the link at most {}",
+                    show_rate(pcie.ceiling.lo_bps),
+                    show_rate(link.hi_bps)
+                ),
+            });
+        }
+    }
+    excluded
+}

@@ -1,0 +1,113 @@
+//! The first two lines: the answer, and how good the sample was.
+
+use super::model::{Finding, InterfaceRow, Report};
+use crate::facts::{Count, Facts, show_rate, significant};
+use crate::snapshot::SampleSource;
+
+/// Share of a link's rate below which a port counts as quiet.
+const QUIET: f64 = 0.01;
+
+/// Busiest hardware port in the sample: its name and the share of its link that it used.
+fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
+    let mut busiest: Option<(String, f64)> = None;
+    for (index, interface) in facts.snapshot().interfaces.iter().enumerate() {
+        let Some(speed) = interface.link.speed.known().filter(|speed| speed.0 > 0) else { continue };
+        for name in ["rx_bytes", "tx_bytes"] {
+            let Count::Counted(counted) = facts.count(index, name) else { continue };
+            let Some(bytes_per_second) =
+                counted.growth.zip(counted.window).map(|(growth, window)| growth as f64 / window)
+            else {
+                continue;
+            };
+            let share = bytes_per_second * 8.0 / speed.0 as f64;
+            if busiest.as_ref().is_none_or(|(_, most)| share > *most) {
+                busiest = Some((interface.name.clone(), share));
+            }
+        }
+    }
+    busiest
+}
+
+/// True where no port carried enough to judge loss by it; unknown without a second sample.
+pub(super) fn idle(facts: &Facts<'_>) -> Option<bool> {
+    (facts.snapshot().sample.seconds > 0.0).then(|| busiest(facts).is_none_or(|(_, share)| share < QUIET))
+}
+
+/// How good the sample was, in one sentence.
+pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
+    let sample = &facts.snapshot().sample;
+    let mut text = match (idle, busiest(facts)) {
+        (None, _) if sample.source == SampleSource::Live => "One sample: what grows now is not judged.".to_owned(),
+        (None, _) => "One reading of each counter: what grows now is not judged.".to_owned(),
+        (Some(quiet), Some((name, share))) => {
+            let percent = significant(share * 100.0);
+            let verdict = if quiet { "quiet: loss is judged from totals" } else { "loss is judged from what grew" };
+            format!("Sampled {} s, busiest {name} at {percent} % of its link: {verdict}.", significant(sample.seconds))
+        }
+        (Some(_), None) => {
+            format!("Sampled {} s; no port reports a speed to compare its traffic with.", significant(sample.seconds))
+        }
+    };
+    if !sample.needs_root.is_empty() {
+        text += &format!(" Not readable without root: {}.", sample.needs_root.join(", "));
+    }
+    text
+}
+
+/// The answer in one sentence, two at most.
+pub(super) fn answer(report: &Report) -> String {
+    let root = |finding: &&Finding| finding.under.is_none();
+    let is_loud = |finding: &&Finding| {
+        matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.severity.as_str(), "critical" | "warning")
+    };
+    let loud: Vec<&Finding> = report.findings.iter().filter(root).filter(is_loud).collect();
+    if let Some(first) = loud.first() {
+        let more = if loud.len() > 1 { format!(" {} more below.", loud.len() - 1) } else { String::new() };
+        return format!("{}: {}.{more}", subject(first), first.title);
+    }
+    let limits: Vec<&Finding> = report.findings.iter().filter(root).filter(|finding| finding.kind == "limit").collect();
+    let ceilings: Vec<String> = limits
+        .iter()
+        .flat_map(|finding| &finding.interfaces)
+        .filter_map(|name| {
+            let row = report.interfaces.iter().find(|row| row.name == *name)?;
+            limit_sentence(row)
+        })
+        .collect();
+    if !ceilings.is_empty() {
+        return format!("No fault found. {}.", ceilings.join("; "));
+    }
+    let up =
+        report.interfaces.iter().filter(|row| row.physical == Some(true) && row.state.as_deref() == Some("up")).count();
+    let decided = report.checks.iter().any(|check| check.result == "passes" || check.result == "fires");
+    let concerned = report.checks.iter().any(|check| check.result != "not_applicable");
+    match (decided, concerned) {
+        (true, _) => format!("Nothing wrong found on {}.", ports(up)),
+        (false, true) => "Not decided: the readings that the checks need are missing.".into(),
+        (false, false) => format!("Nothing wrong found: no check concerns this host ({}).", ports(up)),
+    }
+}
+
+fn ports(count: usize) -> String {
+    match count {
+        0 => "no hardware port that is up".into(),
+        1 => "1 hardware port that is up".into(),
+        count => format!("{count} hardware ports that are up"),
+    }
+}
+
+fn subject(finding: &Finding) -> String {
+    if finding.interfaces.is_empty() { finding.subject.clone() } else { finding.interfaces.join(", ") }
+}
+
+fn limit_sentence(row: &InterfaceRow) -> Option<String> {
+    let ceiling = row.ceiling.as_ref().filter(|ceiling| ceiling.binding != "link")?;
+    let speed = row.speed_bps.map(|speed| format!(", below its {} link", show_rate(speed))).unwrap_or_default();
+    Some(format!(
+        "{} can do {} to {}: {} is its ceiling{speed}",
+        row.name,
+        show_rate(ceiling.lo_bps),
+        show_rate(ceiling.hi_bps),
+        ceiling.binding_text
+    ))
+}
