@@ -1,3 +1,19 @@
 //! What a person or a script reads. One model, one file per output format.
+//!
+//! Every renderer is a pure function from [`model::Report`] to a string: equal input gives equal bytes. Text that
+//! came from the host is untrusted; [`escape`] makes it harmless for each medium.
 
+pub mod escape;
+pub mod html;
+pub mod json;
+pub mod markdown;
 pub mod model;
+pub mod numbers;
+mod svg;
+mod table;
+mod templates;
+pub mod text;
+mod view;
+
+#[cfg(test)]
+mod tests;
