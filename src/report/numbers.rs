@@ -94,8 +94,8 @@ pub fn duration(seconds: f64) -> String {
     }
     let whole = seconds.round() as u64;
     let (big, big_unit, small, small_unit) = match whole {
-        ..3600 => (whole / 60, "min", whole % 60, "s"),
-        ..86400 => (whole / 3600, "h", whole % 3600 / 60, "min"),
+        0..3600 => (whole / 60, "min", whole % 60, "s"),
+        3600..86400 => (whole / 3600, "h", whole % 3600 / 60, "min"),
         _ => (whole / 86400, "d", whole % 86400 / 3600, "h"),
     };
     if small == 0 {

@@ -13,7 +13,7 @@ const LINK: u32 = 58;
 /// One bar of the waterfall: what is left, what was lost since the bar before, and the range as a whisker. The
 /// figures stand beside it as text, so it is hidden from screen readers.
 pub fn bar(bar: &Bar) -> String {
-    let class = if bar.binds { "left binds" } else { "left" };
+    let class = if bar.binds { "kept binds" } else { "kept" };
     let mut out =
         String::from("<svg class=\"bar\" width=\"100%\" height=\"20\" aria-hidden=\"true\" focusable=\"false\">");
     out.push_str("<rect class=\"all\" x=\"0\" y=\"4\" width=\"100%\" height=\"12\" rx=\"2\"/>");
@@ -53,7 +53,7 @@ pub fn path(path: &Path) -> String {
     let mut y = 0;
     for hop in path.hops.iter().take(1000) {
         let class = if hop.narrowest { "narrowest" } else { "link" };
-        let thick = (hop.lanes.clamp(1, 16) + 2) / 2 + 1;
+        let thick = 2 + hop.lanes.clamp(1, 16) / 2;
         let (top, bottom) = (y + NODE / 2, y + NODE + LINK + NODE / 2);
         let _ = write!(
             out,

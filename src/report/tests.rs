@@ -179,7 +179,7 @@ fn replace_strings(value: &mut Value, texts: &[String], next: &mut usize) {
         Value::String(text) => {
             *next += 1;
             // Words that steer the layout stay now and then, so that all sections are reached.
-            if *next % 3 != 0 || text.contains(' ') {
+            if !next.is_multiple_of(3) || text.contains(' ') {
                 text.clone_from(&texts[*next % texts.len()]);
             }
         }

@@ -1,6 +1,8 @@
 //! The report on a terminal. The answer comes first, then what to do, then what was excluded and what was not seen.
 //! Prose is wrapped; table cells and commands are never broken.
 
+use std::fmt::Write as _;
+
 use anstyle::{AnsiColor, Style};
 
 use crate::report::model::Report;
@@ -195,11 +197,11 @@ impl Page {
     fn action(&mut self, action: &Action) {
         let letter = if action.letter.is_empty() { String::new() } else { format!("{}) ", action.letter) };
         if let Some(rule) = &action.withheld_by {
-            let text = format!("{letter}{} No use while {rule} stands.", sentence(&action.action));
+            let text = format!("{letter}{} No use while {rule} stands.", sentence(&action.what));
             self.entry("  later", DIM, &text, DIM);
             return;
         }
-        self.entry("  do", BOLD, &format!("{letter}{}", action.action), PLAIN);
+        self.entry("  do", BOLD, &format!("{letter}{}", action.what), PLAIN);
         for command in &action.commands {
             self.verbatim("", command);
         }
@@ -418,9 +420,8 @@ impl Page {
             self.line(&[(DIM, label)]);
             lead = "";
         }
-        // Below prose a command stands two columns further in.
-        let more = if lead.is_empty() { 2 } else { 0 };
-        let pad = " ".repeat(indent + more - table::columns(lead));
+        // A command stands two columns further in than prose.
+        let pad = " ".repeat(indent + 2 - table::columns(lead));
         self.line(&[(DIM, lead), (PLAIN, &pad), (COMMAND, text)]);
     }
 
@@ -451,7 +452,7 @@ impl Page {
             let text = if Some(i) == end { text.trim_end() } else { text };
             let text = escape::visible(text).replace(numbers::THIN, " ");
             if self.options.colour && *style != PLAIN && !text.trim().is_empty() {
-                self.out.push_str(&format!("{style}{text}{style:#}"));
+                let _ = write!(self.out, "{style}{text}{style:#}");
             } else {
                 self.out.push_str(&text);
             }

@@ -117,7 +117,7 @@ pub struct Reading {
 pub struct Action {
     /// `a`, `b` ... where there are alternatives.
     pub letter: String,
-    pub action: String,
+    pub what: String,
     pub commands: Vec<String>,
     pub effect: String,
     /// True where the session is hit or the whole card or host is interrupted.
@@ -404,11 +404,11 @@ fn interface_grid(rows: &[&InterfaceRow]) -> Grid {
             state_cell(row),
         ]
     });
-    without_empty_columns(&heads, cells.collect())
+    without_empty_columns(&heads, &cells.collect::<Vec<_>>())
 }
 
 /// Drops columns in which nothing stands and writes [`NONE`] into the gaps of the others.
-fn without_empty_columns(heads: &[&str], rows: Vec<Vec<String>>) -> Grid {
+fn without_empty_columns(heads: &[&str], rows: &[Vec<String>]) -> Grid {
     let kept: Vec<usize> = (0..heads.len()).filter(|i| *i == 0 || rows.iter().any(|row| !row[*i].is_empty())).collect();
     let cell = |text: &String| if text.is_empty() { NONE.to_owned() } else { text.clone() };
     Grid {
@@ -489,7 +489,7 @@ fn drop_grid(rows: &[&InterfaceRow]) -> Grid {
         let at = |place: &str| row.drops.iter().find(|drop| drop.place == place).map(drop_cell).unwrap_or_default();
         std::iter::once(full_name(row)).chain(PLACES.map(|(place, _)| at(place))).collect()
     });
-    without_empty_columns(&heads, cells.collect())
+    without_empty_columns(&heads, &cells.collect::<Vec<_>>())
 }
 
 /// Places of which the model speaks, with whether every, and whether any interface could be read there.
@@ -564,9 +564,9 @@ fn path(pcie: &PcieRow) -> Option<Path> {
     let named = pcie.narrowest.as_deref().filter(|upper| pcie.path.iter().any(|hop| hop.upper == *upper));
     let narrowest = |hop: &PcieHop| named.map_or(hop.raw_bps == Some(slowest), |upper| hop.upper == upper);
     let hops = pcie.path.iter().map(|hop| {
-        let ends = [("lower end", &hop.lower_max), ("upper end", &hop.upper_max)];
+        let ends = [(&hop.lower_max, "below"), (&hop.upper_max, "above")];
         let could: Vec<String> =
-            ends.iter().filter_map(|(end, max)| Some(format!("{end} {}", show(max.as_deref()?)))).collect();
+            ends.iter().filter_map(|(max, end)| Some(format!("{} {end}", show(max.as_deref()?)))).collect();
         Hop {
             upper: if hop.upper.is_empty() { "upper end unknown".into() } else { show(&hop.upper) },
             role: hop.role.as_deref().map(words).unwrap_or_default(),
@@ -773,7 +773,7 @@ fn subject_text(finding: &Finding) -> String {
 }
 
 fn action(recommend: &Recommendation, letter: String) -> Action {
-    let what = match recommend.interrupts.as_str() {
+    let interrupted = match recommend.interrupts.as_str() {
         "none" => "interrupts nothing",
         "queue" => "the queues of the port restart: a moment of loss",
         "link" => "the link drops for some seconds",
@@ -789,9 +789,9 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
     };
     Action {
         letter,
-        action: escape::prose(&recommend.action),
+        what: escape::prose(&recommend.action),
         commands: recommend.commands.iter().map(|command| show(command)).collect(),
-        effect: format!("{what}{session}").trim_start_matches("; ").to_owned(),
+        effect: format!("{interrupted}{session}").trim_start_matches("; ").to_owned(),
         disruptive: recommend.hits_session || matches!(recommend.interrupts.as_str(), "all-ports" | "host"),
         risk: escape::prose(&recommend.risk),
         persist: recommend.persist.iter().map(|text| step(text)).collect(),
