@@ -1,7 +1,7 @@
 //! What all views for people share: which findings stand in which section and in what order, what is folded, how a
 //! cell reads. The formats only lay it out. All text in here has its hidden characters made visible.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -363,12 +363,13 @@ fn fold_alike(report: &Report) -> (Vec<&InterfaceRow>, Vec<String>) {
             kinds.get(kind).copied().filter(|n| *n > 3 && !kind.is_empty()).map(|n| (kind.to_owned(), n))
         };
         let mut names: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
         for row in members {
             let name = match many(row) {
                 Some((kind, n)) => format!("{} {}", numbers::count(n as u64), words(&kind)),
                 None => full_name(row),
             };
-            if !names.contains(&name) {
+            if seen.insert(name.clone()) {
                 names.push(name);
             }
         }
@@ -659,20 +660,26 @@ struct Sections {
 
 impl Sections {
     fn new(findings: &[Finding]) -> Self {
-        let roots: Vec<Option<usize>> = (0..findings.len()).map(|i| root_of(findings, i)).collect();
+        let index = Index::new(findings);
+        let roots: Vec<Option<usize>> = (0..findings.len()).map(|i| index.root_of(i)).collect();
+        let mut folded: BTreeMap<usize, Vec<Below>> = BTreeMap::new();
+        for (finding, root) in findings.iter().zip(&roots) {
+            if let Some(root) = root {
+                folded.entry(*root).or_default().push(below(finding));
+            }
+        }
         let mut out = Self { fix_now: Vec::new(), options: Vec::new(), limits: Vec::new(), hygiene: Vec::new() };
         for (i, finding) in findings.iter().enumerate() {
             if roots[i].is_some() {
                 continue;
             }
-            let below = findings.iter().zip(&roots).filter(|(_, root)| **root == Some(i)).map(|(f, _)| below(f));
             let section = match (finding.kind.as_str(), finding.severity.as_str()) {
                 ("limit", _) => &mut out.limits,
                 ("hygiene", _) => &mut out.hygiene,
                 (_, "critical" | "warning") => &mut out.fix_now,
                 _ => &mut out.options,
             };
-            section.push(item(finding, below.collect()));
+            section.push(item(finding, folded.remove(&i).unwrap_or_default()));
         }
         let all = out.fix_now.iter_mut().chain(&mut out.options).chain(&mut out.limits).chain(&mut out.hygiene);
         for (i, item) in all.enumerate() {
@@ -682,27 +689,47 @@ impl Sections {
     }
 }
 
-/// Position of the root that a finding is folded below; none for a root, and none where its root is not in the list.
-fn root_of(findings: &[Finding], start: usize) -> Option<usize> {
-    let mut at = start;
-    for _ in 0..findings.len() {
-        match parent(findings, at) {
-            Some(next) if next != start => at = next,
-            Some(_) => return None,
-            None => break,
-        }
-    }
-    (at != start).then_some(at)
+/// Findings by rule, and by rule and subject, as positions in their list.
+struct Index<'a> {
+    findings: &'a [Finding],
+    by_rule: BTreeMap<&'a str, Vec<usize>>,
+    by_subject: BTreeMap<(&'a str, &'a str), Vec<usize>>,
 }
 
-fn parent(findings: &[Finding], at: usize) -> Option<usize> {
-    let child = &findings[at];
-    let rule = child.under.as_ref()?;
-    let fits = |f: &Finding| child.under_subject.as_ref().is_none_or(|subject| *subject == f.subject);
-    let candidates: Vec<usize> =
-        (0..findings.len()).filter(|i| *i != at && findings[*i].rule == *rule && fits(&findings[*i])).collect();
-    let touches = |i: &usize| findings[*i].interfaces.iter().any(|name| child.interfaces.contains(name));
-    candidates.iter().copied().find(touches).or_else(|| candidates.first().copied())
+impl<'a> Index<'a> {
+    fn new(findings: &'a [Finding]) -> Self {
+        let mut out = Self { findings, by_rule: BTreeMap::new(), by_subject: BTreeMap::new() };
+        for (i, finding) in findings.iter().enumerate() {
+            out.by_rule.entry(&finding.rule).or_default().push(i);
+            out.by_subject.entry((&finding.rule, &finding.subject)).or_default().push(i);
+        }
+        out
+    }
+
+    /// Position of the root that a finding is folded below; none for a root, and none where the chain is a ring.
+    fn root_of(&self, start: usize) -> Option<usize> {
+        let mut at = start;
+        for _ in 0..self.findings.len() {
+            match self.parent(at) {
+                Some(next) if next != start => at = next,
+                Some(_) => return None,
+                None => return (at != start).then_some(at),
+            }
+        }
+        None
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        let child = &self.findings[at];
+        let rule = child.under.as_deref()?;
+        let candidates = match child.under_subject.as_deref() {
+            Some(subject) => self.by_subject.get(&(rule, subject)),
+            None => self.by_rule.get(rule),
+        };
+        let others = || candidates.into_iter().flatten().copied().filter(|i| *i != at);
+        let touches = |i: &usize| self.findings[*i].interfaces.iter().any(|name| child.interfaces.contains(name));
+        others().find(touches).or_else(|| others().next())
+    }
 }
 
 fn below(finding: &Finding) -> Below {
