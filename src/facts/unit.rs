@@ -1,6 +1,7 @@
 //! The unit in which a fact is shown; the language computes in bits and seconds.
 
 use crate::lang::Value;
+use crate::reading::numbers::{rate, significant};
 
 /// Unit of a fact as people read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,52 +80,20 @@ pub fn show(value: &Value, unit: Unit) -> String {
 /// A number in the language's base units as people write it.
 pub fn show_number(number: f64, unit: Unit) -> String {
     match unit {
-        Unit::BitsPerSecond => show_rate(number),
-        Unit::Share => format!("{} %", significant(number * 100.0)),
+        Unit::BitsPerSecond => rate(number),
+        Unit::Share => format!("{} %", significant(number * 100.0, 3)),
         Unit::Plain => significant_or_whole(number),
         _ => format!("{} {}", significant_or_whole(unit.from_base(number)), unit.symbol()),
     }
 }
 
-/// A rate in bit/s with at most three significant digits: `26.7 Gb/s`, `940 Mb/s`.
-pub fn show_rate(bps: f64) -> String {
-    let (divisor, symbol) = match bps.abs() {
-        rate if rate >= 999.5e9 => (1e12, "Tb/s"),
-        rate if rate >= 999.5e6 => (1e9, "Gb/s"),
-        rate if rate >= 999.5e3 => (1e6, "Mb/s"),
-        rate if rate >= 999.5 => (1e3, "kb/s"),
-        _ => (1.0, "b/s"),
-    };
-    format!("{} {symbol}", significant(bps / divisor))
-}
-
-/// Three significant digits without trailing zeros.
-pub fn significant(number: f64) -> String {
-    if number == 0.0 {
-        return "0".into();
-    }
-    let digits = (2 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-}
-
 fn significant_or_whole(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { significant(number) }
+    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { significant(number, 3) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_have_three_digits_and_the_right_prefix() {
-        assert_eq!(show_rate(100e9), "100 Gb/s");
-        assert_eq!(show_rate(26.74e9), "26.7 Gb/s");
-        assert_eq!(show_rate(2.354e9), "2.35 Gb/s");
-        assert_eq!(show_rate(940e6), "940 Mb/s");
-        assert_eq!(show_rate(999.7e6), "1 Gb/s");
-        assert_eq!(show_rate(0.0), "0 b/s");
-    }
 
     #[test]
     fn values_carry_their_unit() {

@@ -1,6 +1,7 @@
 //! A reading is known, absent or unknown for a reason; it never falls back to zero, false or empty.
 
 mod gap;
+pub mod numbers;
 mod origins;
 mod serial;
 mod source;

@@ -3,7 +3,8 @@
 use super::model::{CeilingRow, Excluded, PcieHop, PcieRow, SharedCeiling, WaterfallStep};
 use crate::ceiling::Confidence;
 use crate::ceiling::combine::{Mechanism, group};
-use crate::facts::{DEVICE, Facts, InterfaceCeiling, pcie_generation, pcie_raw_rate, show_rate, significant};
+use crate::facts::{DEVICE, Facts, InterfaceCeiling, pcie_generation, pcie_raw_rate};
+use crate::reading::numbers::{rate, significant};
 use crate::snapshot::{PcieLink, Word};
 
 /// The narrowest link and the whole path of an interface's card.
@@ -82,7 +83,7 @@ fn binding_text(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, b
     match (binding, link) {
         (Mechanism::Pcie, Some(link)) => pcie_text(facts, link),
         (Mechanism::Link, _) => match speed_of(facts, interface) {
-            Some(speed) => format!("the {} link", show_rate(speed)),
+            Some(speed) => format!("the {} link", rate(speed)),
             None => "the link".into(),
         },
         _ => binding.name().into(),
@@ -143,11 +144,11 @@ fn headroom(found: &InterfaceCeiling, binding: Mechanism) -> Vec<String> {
     match (&found.link, &found.pcie, binding) {
         (Some(link), Some(pcie), Mechanism::Link) => {
             let times = pcie.ceiling.typical_bps / link.typical_bps;
-            vec![format!("the PCIe path carries {} times what the link does", significant(times))]
+            vec![format!("the PCIe path carries {} times what the link does", significant(times, 3))]
         }
         (Some(link), Some(pcie), Mechanism::Pcie) => {
             let times = link.typical_bps / pcie.ceiling.typical_bps;
-            vec![format!("the link carries {} times what the PCIe path does", significant(times))]
+            vec![format!("the link carries {} times what the PCIe path does", significant(times, 3))]
         }
         _ => Vec::new(),
     }
@@ -191,8 +192,8 @@ pub(super) fn excluded(facts: &Facts<'_>) -> Vec<Excluded> {
                 what: format!("PCIe path of {}", interface.name),
                 by: format!(
                     "it carries at least {}, the link at most {}",
-                    show_rate(pcie.ceiling.lo_bps),
-                    show_rate(link.hi_bps)
+                    rate(pcie.ceiling.lo_bps),
+                    rate(link.hi_bps)
                 ),
             });
         }

@@ -1,7 +1,8 @@
 //! The first two lines: the answer, and how good the sample was.
 
 use super::model::{Finding, InterfaceRow, Report};
-use crate::facts::{Count, Facts, show_rate, significant};
+use crate::facts::{Count, Facts};
+use crate::reading::numbers::{rate, significant};
 use crate::snapshot::SampleSource;
 
 /// Share of a link's rate below which a port counts as quiet.
@@ -40,12 +41,18 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
         (None, _) if sample.source == SampleSource::Live => "One sample: what grows now is not judged.".to_owned(),
         (None, _) => "One reading of each counter: what grows now is not judged.".to_owned(),
         (Some(quiet), Some((name, share))) => {
-            let percent = significant(share * 100.0);
+            let percent = significant(share * 100.0, 3);
             let verdict = if quiet { "quiet: loss is judged from totals" } else { "loss is judged from what grew" };
-            format!("Sampled {} s, busiest {name} at {percent} % of its link: {verdict}.", significant(sample.seconds))
+            format!(
+                "Sampled {} s, busiest {name} at {percent} % of its link: {verdict}.",
+                significant(sample.seconds, 3)
+            )
         }
         (Some(_), None) => {
-            format!("Sampled {} s; no port reports a speed to compare its traffic with.", significant(sample.seconds))
+            format!(
+                "Sampled {} s; no port reports a speed to compare its traffic with.",
+                significant(sample.seconds, 3)
+            )
         }
     };
     if !sample.needs_root.is_empty() {
@@ -102,12 +109,12 @@ fn subject(finding: &Finding) -> String {
 
 fn limit_sentence(row: &InterfaceRow) -> Option<String> {
     let ceiling = row.ceiling.as_ref().filter(|ceiling| ceiling.binding != "link")?;
-    let speed = row.speed_bps.map(|speed| format!(", below its {} link", show_rate(speed))).unwrap_or_default();
+    let speed = row.speed_bps.map(|speed| format!(", below its {} link", rate(speed))).unwrap_or_default();
     Some(format!(
         "{} can do {} to {}: {} is its ceiling{speed}",
         row.name,
-        show_rate(ceiling.lo_bps),
-        show_rate(ceiling.hi_bps),
+        rate(ceiling.lo_bps),
+        rate(ceiling.hi_bps),
         ceiling.binding_text
     ))
 }

@@ -1,0 +1,389 @@
+//! What all views for people share: which findings stand in which section and in what order, what is folded, how a
+//! cell reads. The formats only lay it out. All text in here has its hidden characters made visible.
+
+mod ceilings;
+mod findings;
+mod interfaces;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use self::ceilings::{ceiling, link_bound, shared};
+use self::findings::Sections;
+use self::interfaces::{drop_grid, fold_alike, interface_grid, lost, no_drops, unread_places};
+
+use crate::reading::numbers;
+use crate::report::escape;
+use crate::report::model::{CeilingRow, Check, InterfaceRow, Report};
+
+/// A cell without a reading.
+pub const NONE: &str = "-";
+
+/// Kinds that are virtual even where nobody said so.
+const VIRTUAL_KINDS: [&str; 9] = ["veth", "loopback", "bridge", "dummy", "tun", "tap", "ifb", "netkit", "macvtap"];
+
+/// One host's report, ready to be laid out.
+#[derive(Debug, Serialize)]
+pub struct View {
+    pub generator: String,
+    pub host_name: String,
+    /// Product, system, kernel, source, length of the sample, privileges.
+    pub host_facts: Vec<String>,
+    pub answer: String,
+    /// How good the sample was and what could not be seen.
+    pub quality: String,
+    pub interfaces: Grid,
+    /// Virtual interfaces that are alike, one line per verdict.
+    pub alike: Vec<String>,
+    /// Interfaces with an alias: name, alias.
+    pub aliases: Vec<(String, String)>,
+    pub fix_now: Vec<Item>,
+    pub options: Vec<Item>,
+    pub limits: Vec<Item>,
+    pub hygiene: Vec<Item>,
+    pub ceilings: Vec<Ceiling>,
+    /// Interfaces whose own link is the ceiling, with what does not limit, one line per kind.
+    pub link_bound: Vec<String>,
+    pub shared: Vec<String>,
+    pub excluded: Vec<(String, String)>,
+    pub drops: Grid,
+    /// One line instead of the grid where nothing was lost.
+    pub no_drops: Option<String>,
+    /// Places that could be read on no interface: "socket and softnet".
+    pub unread_places: String,
+    pub not_seen: Vec<NotSeen>,
+    pub needs_root: Vec<String>,
+    pub remarks: Vec<String>,
+    pub conflicts: Vec<String>,
+    pub understood: Option<Understood>,
+    pub undecided: Vec<Undecided>,
+    pub summary: Vec<String>,
+    pub next_command: Option<String>,
+}
+
+/// A table of short cells; empty columns are gone.
+#[derive(Debug, Default, Serialize)]
+pub struct Grid {
+    pub heads: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A root finding with what is folded below it.
+#[derive(Debug, Serialize)]
+pub struct Item {
+    /// Position over all sections, from 1.
+    pub number: usize,
+    pub rule: String,
+    pub kind: String,
+    pub severity: String,
+    pub confidence: String,
+    pub subject: String,
+    pub title: String,
+    pub why: String,
+    pub impact: String,
+    pub assumed: Vec<String>,
+    pub evidence: Vec<Reading>,
+    pub below: Vec<Below>,
+    pub actions: Vec<Action>,
+}
+
+/// A finding that its root explains.
+#[derive(Debug, Serialize)]
+pub struct Below {
+    pub rule: String,
+    pub subject: String,
+    pub title: String,
+    pub evidence: Vec<Reading>,
+}
+
+/// One reading.
+#[derive(Debug, Serialize)]
+pub struct Reading {
+    pub fact: String,
+    pub subject: String,
+    pub text: String,
+    pub source: String,
+}
+
+/// One thing to do.
+#[derive(Debug, Serialize)]
+pub struct Action {
+    /// `a`, `b` ... where there are alternatives.
+    pub letter: String,
+    pub what: String,
+    pub commands: Vec<String>,
+    pub effect: String,
+    /// True where the session is hit or the whole card or host is interrupted.
+    pub disruptive: bool,
+    pub risk: String,
+    pub persist: Vec<Step>,
+    pub verify: String,
+    pub undo: Vec<Step>,
+    /// Rule that stands in the way of this advice.
+    pub withheld_by: Option<String>,
+}
+
+/// A command, or a step in words.
+#[derive(Debug, Serialize)]
+pub struct Step {
+    pub text: String,
+    pub command: bool,
+}
+
+/// How fast one interface could go.
+#[derive(Debug, Serialize)]
+pub struct Ceiling {
+    pub name: String,
+    pub range: String,
+    pub binding: String,
+    pub confidence: String,
+    /// True where something binds below the link itself.
+    pub below_link: bool,
+    pub assumed: Vec<String>,
+    pub headroom: Vec<String>,
+    pub steps: Vec<Bar>,
+    pub path: Option<Path>,
+}
+
+/// One bar of the waterfall. Fractions are of the highest bar, 0 to 1.
+#[derive(Debug, Serialize)]
+pub struct Bar {
+    pub label: String,
+    pub text: String,
+    pub lo: f64,
+    pub typical: f64,
+    pub hi: f64,
+    /// Where the bar before it ended.
+    pub before: f64,
+    pub binds: bool,
+}
+
+/// A PCIe path from the card up.
+#[derive(Debug, Serialize)]
+pub struct Path {
+    pub device: String,
+    pub card: String,
+    pub slot: String,
+    pub hops: Vec<Hop>,
+}
+
+/// One PCIe link.
+#[derive(Debug, Serialize)]
+pub struct Hop {
+    pub upper: String,
+    pub role: String,
+    pub link: String,
+    pub rate: String,
+    pub could: String,
+    pub lanes: u32,
+    pub narrowest: bool,
+}
+
+/// Something that could not be seen.
+#[derive(Debug, Serialize)]
+pub struct NotSeen {
+    pub what: String,
+    pub why: String,
+    pub command: String,
+}
+
+/// How much of a capture was understood.
+#[derive(Debug, Serialize)]
+pub struct Understood {
+    pub text: String,
+    /// "file:line: text"
+    pub left: Vec<String>,
+}
+
+/// A rule that could not be decided.
+#[derive(Debug, Serialize)]
+pub struct Undecided {
+    pub rule: String,
+    pub subjects: String,
+    pub lacks: String,
+    pub commands: Vec<String>,
+}
+
+impl View {
+    pub fn new(report: &Report) -> Self {
+        let sections = Sections::new(&report.findings);
+        let (rows, alike) = fold_alike(report);
+        let drops = drop_grid(&rows);
+        let quiet = rows.iter().flat_map(|row| &row.drops).all(|drop| lost(drop).is_none_or(|n| n == 0));
+        Self {
+            generator: show(&report.generator),
+            host_name: report.host.name.as_deref().filter(|name| !name.is_empty()).map_or("this host".into(), show),
+            host_facts: host_facts(report),
+            answer: escape::prose(&report.answer),
+            quality: quality(report),
+            interfaces: interface_grid(&rows),
+            alike,
+            aliases: aliases(report),
+            ceilings: rows.iter().filter_map(|row| ceiling(row)).collect(),
+            link_bound: link_bound(&rows),
+            shared: report.shared.iter().map(shared).collect(),
+            excluded: report.not_the_cause.iter().map(|x| (escape::prose(&x.what), escape::prose(&x.by))).collect(),
+            unread_places: unread_places(&rows),
+            no_drops: (quiet && !drops.rows.is_empty()).then(|| no_drops(&rows)),
+            drops,
+            not_seen: report
+                .not_seen
+                .iter()
+                .map(|x| NotSeen { what: escape::prose(&x.what), why: words(&x.why), command: show(&x.command) })
+                .collect(),
+            needs_root: report.sample.needs_root.iter().map(|text| escape::prose(text)).collect(),
+            remarks: report.sample.remarks.iter().map(|text| escape::prose(text)).collect(),
+            conflicts: report
+                .conflicts
+                .iter()
+                .map(|c| show(&format!("{} {}: used {}, not {}", c.subject, c.fact, c.used, c.other)))
+                .collect(),
+            understood: report.understood.as_ref().map(|u| Understood {
+                text: format!(
+                    "Understood {} of {}.",
+                    numbers::count(u.read),
+                    numbers::plural(usize::try_from(u.lines).unwrap_or(usize::MAX), "line")
+                ),
+                left: u.left.iter().map(|l| show(&format!("{}:{}: {}", l.file, l.line, l.text))).collect(),
+            }),
+            undecided: report.checks.iter().filter(|check| check.result == "unknown").map(undecided).collect(),
+            summary: summary(report),
+            next_command: report.next_command.as_deref().filter(|c| !c.is_empty()).map(show),
+            fix_now: sections.fix_now,
+            options: sections.options,
+            limits: sections.limits,
+            hygiene: sections.hygiene,
+        }
+    }
+}
+
+/// One line with hidden characters made visible.
+fn show(text: &str) -> String {
+    escape::visible(text).into_owned()
+}
+
+/// A word of the model as prose: `not_permitted` is "not permitted".
+fn words(text: &str) -> String {
+    let plain = text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    if plain { text.replace('_', " ") } else { escape::prose(text) }
+}
+
+fn host_facts(report: &Report) -> Vec<String> {
+    let host = &report.host;
+    let mut out: Vec<String> = [&host.product, &host.os]
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty())
+        .map(|text| show(text))
+        .collect();
+    if host.os.is_none() {
+        out.extend(host.platform.as_deref().filter(|p| !p.is_empty()).map(words));
+    }
+    out.extend(host.kernel.as_ref().map(|kernel| format!("kernel {}", show(kernel))));
+    if !report.sample.source.is_empty() {
+        out.push(words(&report.sample.source));
+    }
+    if report.sample.seconds > 0.0 {
+        out.push(format!("sample {}", numbers::duration(report.sample.seconds)));
+    }
+    out.extend(host.privileged.map(|root| if root { "as root" } else { "not as root" }.to_owned()));
+    out
+}
+
+fn quality(report: &Report) -> String {
+    let mut out = escape::prose(&report.sample.quality);
+    let unseen = &report.not_seen;
+    if !unseen.is_empty() {
+        let named = if unseen.len() <= 3 { unseen.len() } else { 2 };
+        let mut list: Vec<_> = unseen.iter().take(named).map(|x| escape::prose(&x.what)).collect();
+        if unseen.len() > named {
+            list.push(format!("{} more", numbers::count((unseen.len() - named) as u64)));
+        }
+        let space = if out.is_empty() { "" } else { " " };
+        out = format!("{out}{space}Not seen: {}.", and(&list));
+    }
+    out
+}
+
+/// "a", "a and b", "a, b and c".
+fn and(list: &[String]) -> String {
+    match list {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn is_virtual(row: &InterfaceRow) -> bool {
+    match row.physical {
+        Some(physical) => !physical,
+        None => row.kind.as_deref().is_some_and(|kind| VIRTUAL_KINDS.contains(&kind)),
+    }
+}
+
+fn full_name(row: &InterfaceRow) -> String {
+    if row.namespace.is_empty() { show(&row.name) } else { show(&format!("{}/{}", row.namespace, row.name)) }
+}
+
+fn aliases(report: &Report) -> Vec<(String, String)> {
+    let named = report.interfaces.iter().filter_map(|row| Some((row, row.alias.as_deref()?)));
+    named.filter(|(_, alias)| !alias.is_empty()).map(|(row, alias)| (full_name(row), show(alias))).collect()
+}
+
+fn undecided(check: &Check) -> Undecided {
+    let lacks: Vec<String> = check.missing.iter().map(|m| format!("{} ({})", show(&m.fact), words(&m.why))).collect();
+    let mut commands: Vec<String> = Vec::new();
+    for missing in &check.missing {
+        let command = show(&missing.command);
+        if !command.is_empty() && !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    Undecided {
+        rule: show(&check.rule),
+        subjects: check.subjects.iter().map(|subject| show(subject)).collect::<Vec<_>>().join(", "),
+        lacks: lacks.join(", "),
+        commands,
+    }
+}
+
+/// "88 checks passed", "2 not decided", "9 not applicable", "2 hygiene notes". A rule counts once, by the weightiest
+/// of its results.
+fn summary(report: &Report) -> Vec<String> {
+    let mut rules: BTreeMap<&str, u8> = BTreeMap::new();
+    for check in &report.checks {
+        let weight = match check.result.as_str() {
+            "fires" => 3,
+            "unknown" => 2,
+            "passes" => 1,
+            _ => 0,
+        };
+        let known = rules.entry(&check.rule).or_default();
+        *known = weight.max(*known);
+    }
+    let of = |weight: u8| rules.values().filter(|known| **known == weight).count();
+    let mut out = Vec::new();
+    if !rules.is_empty() {
+        out.push(format!("{} passed", numbers::plural(of(1), "check")));
+    }
+    for (n, text) in [(of(3), "found something"), (of(2), "not decided"), (of(0), "not applicable")] {
+        if n > 0 {
+            out.push(format!("{} {text}", numbers::count(n as u64)));
+        }
+    }
+    out
+}
+
+fn link_text(generation: Option<u32>, width: Option<u32>) -> String {
+    match (generation, width) {
+        (Some(generation), Some(width)) => format!("Gen{generation} x{width}"),
+        (Some(generation), None) => format!("Gen{generation}"),
+        (None, Some(width)) => format!("x{width}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn range_text(ceiling: &CeilingRow) -> String {
+    numbers::rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == "low")
+}
