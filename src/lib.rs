@@ -3,7 +3,9 @@
 //! Data moves one way: a probe or a capture fills a [`snapshot`], facts derive from it, rules reason about them,
 //! advice says what to type, a report shows it. `tests/it/architecture.rs` holds the arrow.
 
+pub mod formats;
 pub mod lang;
+pub mod probe;
 pub mod reading;
 pub mod report;
 pub mod snapshot;
