@@ -17,7 +17,7 @@ pub fn parse(text: &str) -> Vec<Assignment> {
     let mut rows = Vec::new();
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name.trim().to_owned();
+            name.trim().clone_into(&mut section);
             continue;
         }
         if line.starts_with(['#', ';']) {

@@ -53,7 +53,7 @@ impl<K: Kernel> Faulty<K> {
     }
 
     fn disturb(&mut self, reply: Reply) -> Reply {
-        if self.faults.is_empty() || self.next() % 8 != 0 {
+        if self.faults.is_empty() || !self.next().is_multiple_of(8) {
             return reply;
         }
         let fault = self.faults[self.next() as usize % self.faults.len()];

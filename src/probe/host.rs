@@ -15,7 +15,7 @@ pub(super) fn collect(scan: &mut Scan<'_>) {
 }
 
 fn kernel(scan: &mut Scan<'_>) {
-    let [reply] = scan.batch([Request::new(super::Ask::Uname)]);
+    let [reply] = scan.batch(&[Request::new(super::Ask::Uname)]);
     let Some(bytes) = reply.bytes() else {
         let gap = scan.refusal(&reply, &plan::KERNEL, "");
         let host = &mut scan.out.host;
@@ -26,14 +26,10 @@ fn kernel(scan: &mut Scan<'_>) {
     let source = scan.call("uname");
     let mut fields = zero_ended(bytes).map(|field| String::from_utf8_lossy(field).into_owned());
     let (release, machine, name) = (fields.next(), fields.next(), fields.next());
-    let odd = scan.gap(GapKind::Malformed, "uname", &plan::KERNEL, "");
-    let known = |value: Option<String>| value.map_or(Reading::Unknown(odd), |value| Reading::Known(value, source));
-    scan.out.host.kernel = match release.map(|release| release.parse()) {
-        Some(Ok(version)) => Reading::Known(version, source),
-        _ => Reading::Unknown(odd),
-    };
-    scan.out.host.architecture = known(machine);
-    scan.out.host.name = known(name);
+    let release = release.and_then(|release| release.parse().ok());
+    scan.out.host.kernel = scan.or_unknown(release, source, GapKind::Malformed, "release of uname");
+    scan.out.host.architecture = scan.or_unknown(machine, source, GapKind::Malformed, "machine of uname");
+    scan.out.host.name = scan.or_unknown(name, source, GapKind::Malformed, "node name of uname");
 }
 
 /// Operating system and platform. Marker files outrank os-release: appliances ship one of their base system, or none.
@@ -43,7 +39,7 @@ fn system(scan: &mut Scan<'_>) {
     const QNAP_MARK: &str = "/etc/config/qpkg.conf";
     const PROXMOX: &str = "/etc/pve";
     const TRUENAS: &str = "/etc/version";
-    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas] = scan.batch([
+    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas] = scan.batch(&[
         Request::read("/etc/os-release"),
         Request::read("/usr/lib/os-release"),
         Request::read(SYNOLOGY),
@@ -59,13 +55,9 @@ fn system(scan: &mut Scan<'_>) {
     match scan.text_of(reply, path, &plan::SYSTEM, "") {
         Ok((text, source)) => {
             let rows = assignments::parse(&text);
-            let missing = scan.gap(GapKind::Malformed, path, &plan::SYSTEM, "");
-            let get = |key| {
-                let value = assignments::value(&rows, key).map(ToOwned::to_owned);
-                value.map_or(Reading::Unknown(missing), |value| Reading::Known(value, source))
-            };
-            scan.out.host.os = get("PRETTY_NAME");
-            scan.out.host.platform = get("ID");
+            let get = |key| assignments::value(&rows, key).map(ToOwned::to_owned);
+            scan.out.host.os = scan.or_unknown(get("PRETTY_NAME"), source, GapKind::Malformed, "no PRETTY_NAME in it");
+            scan.out.host.platform = scan.or_unknown(get("ID"), source, GapKind::Malformed, "no ID in it");
         }
         Err(gap) => (scan.out.host.os, scan.out.host.platform) = (Reading::Unknown(gap), Reading::Unknown(gap)),
     }
@@ -107,12 +99,14 @@ fn system(scan: &mut Scan<'_>) {
     } else if proxmox.bytes().is_some() {
         let source = scan.file(PROXMOX);
         scan.out.host.platform = Reading::Known("proxmox".into(), source);
-    } else if let Some(version) = truenas.bytes().map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned()) {
-        if version.contains("TrueNAS") || version.contains("FreeNAS") {
-            let source = scan.file(TRUENAS);
-            scan.out.host.platform = Reading::Known("truenas".into(), source);
-            scan.out.host.os = Reading::Known(version, source);
-        }
+    } else if let Some(version) = truenas
+        .bytes()
+        .map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned())
+        .filter(|version| version.contains("TrueNAS") || version.contains("FreeNAS"))
+    {
+        let source = scan.file(TRUENAS);
+        scan.out.host.platform = Reading::Known("truenas".into(), source);
+        scan.out.host.os = Reading::Known(version, source);
     }
 }
 
@@ -120,7 +114,7 @@ fn machine(scan: &mut Scan<'_>) {
     const VENDOR: &str = "/sys/class/dmi/id/sys_vendor";
     const PRODUCT: &str = "/sys/class/dmi/id/product_name";
     const MODEL: &str = "/proc/device-tree/model";
-    let [vendor, product, model] = scan.batch([Request::read(VENDOR), Request::read(PRODUCT), Request::read(MODEL)]);
+    let [vendor, product, model] = scan.batch(&[Request::read(VENDOR), Request::read(PRODUCT), Request::read(MODEL)]);
     let word = |text: &str| Some(text.trim_end_matches('\0').trim().to_owned()).filter(|word| !word.is_empty());
     let vendor = scan.parsed(&vendor, VENDOR, &plan::FIRMWARE, "", word);
     let mut product = scan.parsed(&product, PRODUCT, &plan::FIRMWARE, "", word);
@@ -135,7 +129,7 @@ fn machine(scan: &mut Scan<'_>) {
 fn figures(scan: &mut Scan<'_>) {
     const ONLINE: &str = "/sys/devices/system/cpu/online";
     const STATUS: &str = "/proc/self/status";
-    let [info, online, memory, up, status, hypervisor] = scan.batch([
+    let [info, online, memory, up, status, hypervisor] = scan.batch(&[
         Request::read("/proc/cpuinfo"),
         Request::read(ONLINE),
         Request::read("/proc/meminfo"),
@@ -172,7 +166,7 @@ fn figures(scan: &mut Scan<'_>) {
 
 fn container(scan: &mut Scan<'_>) {
     const MARKS: [&str; 3] = ["/run/.containerenv", "/.dockerenv", "/run/systemd/container"];
-    let [podman, docker, systemd, variable, scheduler] = scan.batch([
+    let [podman, docker, systemd, variable, scheduler] = scan.batch(&[
         Request::exists(MARKS[0]),
         Request::exists(MARKS[1]),
         Request::exists(MARKS[2]),

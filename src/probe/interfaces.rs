@@ -87,11 +87,10 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
     }
     let replies = scan.kernel.call(&requests);
     let mut pairs = replies.chunks(2);
-    let none = scan.netlink("RTM_GETLINK", "all interfaces");
     for device in &mut links.devices {
         device.worth_asking = matches!(device.row.kind.as_deref(), Some("bond" | "team"));
         if !candidate(&device.row) {
-            device.pci = Reading::Absent(none);
+            device.pci = Reading::Absent(scan.netlink("RTM_GETLINK", "all interfaces"));
             continue;
         }
         let Some([real, uevent]) = pairs.next() else { continue };
@@ -207,7 +206,6 @@ pub(super) fn build(scan: &mut Scan<'_>, links: &Links, wanted: &BTreeSet<String
 fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTreeMap<u32, Vec<String>>) -> Interface {
     let row = &device.row;
     let source = scan.netlink("RTM_GETLINK", &device.name);
-    let missing = scan.dead_end(GapKind::KernelTooOld, "not in the answer to RTM_GETLINK");
     let kind = kind(device);
     let admin_up = row.flags & UP != 0;
     let carrier = row.carrier.unwrap_or(row.flags & LOWER_UP != 0);
@@ -215,9 +213,7 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         Some(text) if !text.is_empty() => Reading::Known(text, source),
         _ => Reading::Absent(source),
     };
-    fn known<T>(value: Option<T>, source: SourceId, missing: GapId) -> Reading<T> {
-        value.map_or(Reading::Unknown(missing), |value| Reading::Known(value, source))
-    }
+    let mtu = |mtu: Option<u32>| mtu.map(|mtu| Bytes(mtu.into()));
     let mut out = Interface {
         name: device.name.clone(),
         index: Reading::Known(row.index, source),
@@ -227,19 +223,21 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         permanent_address: optional(row.permanent_address.as_deref().and_then(|bytes| address(bytes, row.hardware))),
         device: device.pci.clone(),
         admin_up: Reading::Known(admin_up, source),
-        oper_state: known(row.oper_state.and_then(oper_state), source, missing),
-        mtu: known(row.mtu.map(|mtu| Bytes(mtu.into())), source, missing),
-        mtu_min: known(row.mtu_min.map(|mtu| Bytes(mtu.into())), source, missing),
-        mtu_max: match row.mtu_max {
-            Some(0) => Reading::Absent(source),
-            mtu => known(mtu.map(|mtu| Bytes(mtu.into())), source, missing),
-        },
-        txqueuelen: known(row.txqueuelen, source, missing),
         vlan_tags: vlan_tags(scan, links, device, source),
         ..Interface::default()
     };
     out.link.up = Reading::Known(admin_up && carrier, source);
-    out.link.carrier_down = known(row.carrier_down.map(u64::from), source, missing);
+    let why = GapKind::KernelTooOld;
+    let detail = "not in the answer to RTM_GETLINK";
+    out.oper_state = scan.or_unknown(row.oper_state.and_then(oper_state), source, why, detail);
+    out.mtu = scan.or_unknown(mtu(row.mtu), source, why, detail);
+    out.mtu_min = scan.or_unknown(mtu(row.mtu_min), source, why, detail);
+    out.mtu_max = match row.mtu_max {
+        Some(0) => Reading::Absent(source),
+        most => scan.or_unknown(mtu(most), source, why, detail),
+    };
+    out.txqueuelen = scan.or_unknown(row.txqueuelen, source, why, detail);
+    out.link.carrier_down = scan.or_unknown(row.carrier_down.map(u64::from), source, why, detail);
     let paired = matches!(kind, InterfaceKind::Veth | InterfaceKind::Netkit);
     let lower = row.lower.filter(|lower| *lower != row.index || row.lower_elsewhere);
     let lower = match lower {
@@ -413,7 +411,6 @@ fn each<'a>(
     mut outcome: impl FnMut(&mut Scan<'_>, &Netdev) -> Outcome<'a>,
 ) {
     let mut interfaces = std::mem::take(&mut scan.out.interfaces);
-    let everyone = scan.netlink(command.name(), "all interfaces");
     for interface in &mut interfaces {
         let Some(device) = interface.index.known().and_then(|index| links.at(*index)) else { continue };
         match outcome(scan, device) {
@@ -426,7 +423,8 @@ fn each<'a>(
                 }
             }
             Outcome::Unsupported => {
-                let source = if device.worth_asking { scan.netlink(command.name(), &device.name) } else { everyone };
+                let subject = if device.worth_asking { device.name.as_str() } else { "all interfaces" };
+                let source = scan.netlink(command.name(), subject);
                 mark_absent(interface, command, source);
             }
             Outcome::Gap(gap) => mark(interface, command, gap),
@@ -476,19 +474,20 @@ fn decode(
         }
         Command::LinkModes => return decode_link_modes(scan, interface, device, payload, names, source),
         Command::LinkState => {
-            let Some(up) = ethtool::link_state(payload) else { return false };
+            // A driver that cannot tell sends none.
+            let Some(up) = ethtool::link_state(payload) else { return true };
             let admin_up = interface.admin_up.known() == Some(&true);
-            if let (true, Reading::Known(used, used_source)) = (admin_up, &interface.link.up) {
-                if *used != up {
-                    scan.out.conflicts.push(Conflict {
-                        subject: interface.name.clone(),
-                        fact: "iface.link.up".into(),
-                        used: used.to_string(),
-                        used_source: *used_source,
-                        other: up.to_string(),
-                        other_source: source,
-                    });
-                }
+            if let (true, Reading::Known(used, used_source)) = (admin_up, &interface.link.up)
+                && *used != up
+            {
+                scan.out.conflicts.push(Conflict {
+                    subject: interface.name.clone(),
+                    fact: "iface.link.up".into(),
+                    used: used.to_string(),
+                    used_source: *used_source,
+                    other: up.to_string(),
+                    other_source: source,
+                });
             }
         }
         Command::Features => {
@@ -550,21 +549,16 @@ fn decode_link_modes(
     source: SourceId,
 ) -> bool {
     let Some(row) = ethtool::link_modes(payload) else { return false };
-    let mut silent = |what: &str| scan.dead_end(GapKind::DriverUnknown, format!("the driver reports no {what}"));
-    let (no_speed, no_duplex, no_lanes) = (silent("speed"), silent("duplex mode"), silent("number of lanes"));
-    let no_modes = silent("modes of the link partner");
-    let link = &mut interface.link;
-    fn known<T>(value: Option<T>, source: SourceId, gap: GapId) -> Reading<T> {
-        value.map_or(Reading::Unknown(gap), |value| Reading::Known(value, source))
-    }
+    let why = GapKind::DriverUnknown;
     let speed = row.speed.map(|megabits| BitsPerSecond(u64::from(megabits) * 1_000_000));
-    link.speed = known(speed, source, no_speed);
     let duplex = row.duplex.map(|duplex| if duplex == 0 { Duplex::Half } else { Duplex::Full });
-    link.duplex = known(duplex, source, no_duplex);
+    let link = &mut interface.link;
+    link.speed = scan.or_unknown(speed, source, why, "the driver reports no speed");
+    link.duplex = scan.or_unknown(duplex, source, why, "the driver reports no duplex mode");
     link.autoneg = row.autoneg.map_or(Reading::Absent(source), |on| Reading::Known(on, source));
     link.lanes = match row.lanes {
         None if !device.has_device => Reading::Absent(source),
-        lanes => known(lanes, source, no_lanes),
+        lanes => scan.or_unknown(lanes, source, why, "the driver reports no number of lanes"),
     };
     if names.link_modes.is_empty() {
         let gap =
@@ -592,7 +586,9 @@ fn decode_link_modes(
     }
     link.partner = match &row.partner {
         Some(partner) => Reading::Known(set(&|bit| partner.value(bit)), source),
-        None if row.autoneg == Some(true) => Reading::Unknown(no_modes),
+        None if row.autoneg == Some(true) => {
+            Reading::Unknown(scan.dead_end(why, "the driver reports no modes of the link partner"))
+        }
         None => Reading::Absent(source),
     };
     true

@@ -86,6 +86,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
         flags: u32_at(payload, 8)?,
         ..LinkRow::default()
     };
+    let mut tunnel = None;
     for (kind, value) in attributes(payload.get(16..)?) {
         match kind {
             1 => row.address = Some(value.to_vec()),
@@ -95,7 +96,13 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
             10 => row.master = hold_u32(value).filter(|index| *index != 0),
             13 => row.txqueuelen = hold_u32(value),
             16 => row.oper_state = value.first().copied(),
-            18 => row.kind = attribute(value, 1).map(text),
+            18 => {
+                row.kind = attribute(value, 1).map(text);
+                // A VXLAN tunnel keeps its lower link to itself: IFLA_VXLAN_LINK.
+                if row.kind.as_deref() == Some("vxlan") {
+                    tunnel = attribute(value, 2).and_then(|data| hold_u32(attribute(data, 3)?));
+                }
+            }
             20 => row.alias = Some(text(value)),
             23 => row.stats = (0..STATS64.len()).map_while(|at| u64_at(value, at * 8)).collect(),
             33 => row.carrier = value.first().map(|carrier| *carrier != 0),
@@ -109,6 +116,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
             _ => {}
         }
     }
+    row.lower = row.lower.or(tunnel.filter(|index| *index != 0));
     (!row.raw_name.is_empty()).then_some(row)
 }
 

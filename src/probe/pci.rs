@@ -69,7 +69,7 @@ pub(super) fn collect(scan: &mut Scan<'_>) {
     wanted.extend(own.values().filter_map(|(_, physical)| physical.known().copied()));
     let files = files(scan, &wanted);
     let slots = slots(scan);
-    let [thunderbolt] = scan.batch([Request::list(THUNDERBOLT)]);
+    let [thunderbolt] = scan.batch(&[Request::list(THUNDERBOLT)]);
     let has_thunderbolt = match &thunderbolt {
         Reply::Bytes(blob) => Some(!blob.0.is_empty()),
         Reply::Error { errno: libc::ENOENT, .. } => Some(false),
@@ -103,7 +103,7 @@ fn path(address: PciAddress, file: &str) -> String {
 }
 
 fn tree(scan: &mut Scan<'_>) -> Option<Tree> {
-    let [list] = scan.batch([Request::list(DEVICES)]);
+    let [list] = scan.batch(&[Request::list(DEVICES)]);
     let Some(bytes) = list.bytes() else {
         // A machine without PCI has no such directory.
         if !matches!(list, Reply::Error { errno: libc::ENOENT, .. }) {
@@ -123,12 +123,11 @@ fn tree(scan: &mut Scan<'_>) -> Option<Tree> {
     for (address, pair) in addresses.into_iter().zip(replies.chunks(2)) {
         let [link, uevent] = pair else { continue };
         let text = |reply: &Reply| reply.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        let uevent = match text(uevent) {
-            Some(text) => assignments::parse(&text),
-            None => {
-                scan.refusal(uevent, &plan::PCI, &address.to_string());
-                Vec::new()
-            }
+        let uevent = if let Some(text) = text(uevent) {
+            assignments::parse(&text)
+        } else {
+            scan.refusal(uevent, &plan::PCI, &address.to_string());
+            Vec::new()
         };
         let above = text(link).map(|link| above(&link)).unwrap_or_default();
         tree.insert(address, Function { above, uevent });
@@ -228,7 +227,7 @@ fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddr
 
 /// Slot names by `domain:bus:device` of the card in the slot.
 fn slots(scan: &mut Scan<'_>) -> BTreeMap<String, (String, SourceId)> {
-    let [list] = scan.batch([Request::list(SLOTS)]);
+    let [list] = scan.batch(&[Request::list(SLOTS)]);
     let names: Vec<String> = list
         .bytes()
         .map(|bytes| zero_ended(bytes).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
@@ -410,17 +409,17 @@ impl Around {
         for (file, fact, mine, other) in
             [(LINK_FILES[0], "speed", &speed, &upper_speed), (LINK_FILES[1], "width", &width, &upper_width)]
         {
-            if let (Reading::Known(used, used_source), Reading::Known(value, other_source)) = (mine, other) {
-                if used != value {
-                    scan.out.conflicts.push(Conflict {
-                        subject: device.to_string(),
-                        fact: format!("device.pcie.links.{fact} ({file} of {lower} and {upper})"),
-                        used: used.to_string(),
-                        used_source: *used_source,
-                        other: value.to_string(),
-                        other_source: *other_source,
-                    });
-                }
+            if let (Reading::Known(used, used_source), Reading::Known(value, other_source)) = (mine, other)
+                && used != value
+            {
+                scan.out.conflicts.push(Conflict {
+                    subject: device.to_string(),
+                    fact: format!("device.pcie.links.{fact} ({file} of {lower} and {upper})"),
+                    used: used.to_string(),
+                    used_source: *used_source,
+                    other: value.to_string(),
+                    other_source: *other_source,
+                });
             }
         }
         // The upper end stands in where the lower one gives no figure.
@@ -468,13 +467,12 @@ impl Around {
     fn tunnelled(&self, scan: &mut Scan<'_>, lower: PciAddress, upper: PciAddress) -> Reading<bool> {
         let removable = |address| self.files.get(&address).is_some_and(|files: &Files| files.removable);
         match self.has_thunderbolt {
-            None => Reading::default(),
             Some(false) => Reading::Known(false, scan.file(THUNDERBOLT)),
             Some(true) if removable(lower) || removable(upper) => {
                 let source = scan.inferred("a Thunderbolt domain and `removable` of the function");
                 Reading::Known(true, source)
             }
-            Some(true) => Reading::default(),
+            None | Some(true) => Reading::default(),
         }
     }
 

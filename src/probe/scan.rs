@@ -26,8 +26,8 @@ impl<'k> Scan<'k> {
     }
 
     /// Asks a fixed number of questions.
-    pub fn batch<const N: usize>(&mut self, requests: [Request; N]) -> [Reply; N] {
-        let mut replies = self.kernel.call(&requests).into_iter();
+    pub fn batch<const N: usize>(&mut self, requests: &[Request; N]) -> [Reply; N] {
+        let mut replies = self.kernel.call(requests).into_iter();
         std::array::from_fn(|_| replies.next().unwrap_or(Reply::TimedOut))
     }
 
@@ -59,6 +59,14 @@ impl<'k> Scan<'k> {
     /// A gap without a command: nothing that a person could type knows more.
     pub fn dead_end(&mut self, why: GapKind, detail: impl Into<String>) -> GapId {
         self.out.origins.gap(Gap::new(why).detail(detail))
+    }
+
+    /// A value of an answer, or the gap that says why the answer does not hold it.
+    pub fn or_unknown<T>(&mut self, value: Option<T>, source: SourceId, why: GapKind, detail: &str) -> Reading<T> {
+        match value {
+            Some(value) => Reading::Known(value, source),
+            None => Reading::Unknown(self.dead_end(why, detail)),
+        }
     }
 
     /// The gap for a refusal. Refusals for lack of privilege and probes cut short are remembered.

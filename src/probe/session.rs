@@ -85,7 +85,7 @@ fn find(scan: &mut Scan<'_>) -> Session {
     let mut hidden = None;
     for _ in 0..32 {
         let owner = if process == 0 { "self".to_owned() } else { process.to_string() };
-        let [variable, status] = scan.batch([
+        let [variable, status] = scan.batch(&[
             Request::new(Ask::Variable { process, name: "SSH_CONNECTION".into() }),
             Request::read(format!("/proc/{owner}/status")),
         ]);
@@ -107,9 +107,8 @@ fn find(scan: &mut Scan<'_>) -> Session {
             return Session::Hidden(Reply::Error { errno: libc::ENOENT, text });
         }
         match status.parent {
-            None | Some(0) => break,
             // The environment of init has nothing to tell.
-            Some(1) => break,
+            None | Some(0 | 1) => break,
             Some(parent) => process = parent,
         }
     }

@@ -75,7 +75,7 @@ fn device<'l>(links: &'l Links, interface: &Interface) -> Option<&'l Netdev> {
 }
 
 fn driver_info(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
-    let [reply] = scan.batch([ioctl::driver_request(&device.row.raw_name)]);
+    let [reply] = scan.batch(&[ioctl::driver_request(&device.row.raw_name)]);
     let source = scan.ioctl("ETHTOOL_GDRVINFO", &device.name);
     let row = match &reply {
         Reply::Bytes(blob) => ioctl::driver(&blob.0),
@@ -103,7 +103,7 @@ fn driver_info(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) 
 fn statistics(scan: &mut Scan<'_>, device: &Netdev) -> Option<Vec<(String, u64)>> {
     let name = &device.row.raw_name;
     for _ in 0..3 {
-        let [reply] = scan.batch([ioctl::count_request(name)]);
+        let [reply] = scan.batch(&[ioctl::count_request(name)]);
         let count = match &reply {
             Reply::Bytes(blob) => ioctl::count(&blob.0).unwrap_or(0),
             Reply::Error { errno: libc::EOPNOTSUPP, .. } => return None,
@@ -112,7 +112,7 @@ fn statistics(scan: &mut Scan<'_>, device: &Netdev) -> Option<Vec<(String, u64)>
         if count == 0 {
             return None;
         }
-        let [names, values] = scan.batch(ioctl::statistics_requests(name, count));
+        let [names, values] = scan.batch(&ioctl::statistics_requests(name, count));
         match (&names, &values) {
             (Reply::Bytes(names), Reply::Bytes(values)) => {
                 if let Some(rows) = ioctl::statistics(&names.0, &values.0, count) {

@@ -1,0 +1,1 @@
+//! Hosts that this machine is not, as replies made by hand.
