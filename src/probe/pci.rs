@@ -44,8 +44,8 @@ impl Function {
 /// Replies of one function's files.
 struct Files {
     config: Config,
-    /// Set where configuration space could not be read as far as the capability.
-    config_gap: Option<GapId>,
+    /// How many bytes of it were shown, or the refusal.
+    config_reply: Result<usize, Reply>,
     config_source: SourceId,
     removable: bool,
     /// current speed, current width, highest speed, highest width
@@ -201,26 +201,11 @@ fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddr
     for (address, replies) in wanted.iter().zip(replies.chunks(6)) {
         let [config, removable, link @ ..] = replies else { continue };
         let Ok(link) = <[Reply; 4]>::try_from(link.to_vec()) else { continue };
-        let subject = address.to_string();
         let config_source = scan.file(path(*address, "config"));
         let parsed = config.bytes().map_or(Config::Hidden, pci_config::parse);
-        let config_gap = match (config.bytes(), parsed) {
-            (None, _) => Some(scan.refusal(config, &plan::PCI_CONFIG, &subject)),
-            (_, Config::Express(_) | Config::Conventional) => None,
-            (Some(bytes), Config::Hidden) => {
-                let text = format!("the kernel shows {} bytes of it to this user", bytes.len());
-                Some(scan.refusal(&Reply::Error { errno: libc::EACCES, text }, &plan::PCI_CONFIG, &subject))
-            }
-            (_, Config::Gone) => Some(scan.gap(
-                GapKind::DriverUnknown,
-                "configuration space reads as all ones",
-                &plan::PCI_CONFIG,
-                &subject,
-            )),
-            (_, Config::Odd) => Some(scan.gap(GapKind::Malformed, "configuration space", &plan::PCI_CONFIG, &subject)),
-        };
+        let config_reply = config.bytes().map(<[u8]>::len).ok_or_else(|| config.clone());
         let removable = removable.bytes().is_some_and(|text| text.starts_with(b"removable"));
-        files.insert(*address, Files { config: parsed, config_gap, config_source, removable, link });
+        files.insert(*address, Files { config: parsed, config_reply, config_source, removable, link });
     }
     files
 }
@@ -281,18 +266,6 @@ impl Around {
         let mut pcie = Pcie::default();
         let (Some(function), Some(files)) = (self.tree.get(&address), self.files.get(&physical)) else { return pcie };
         let own = self.files.get(&address).unwrap_or(files);
-        let source = own.config_source;
-        match (own.config, own.config_gap) {
-            (Config::Express(express), _) => capability(&mut pcie, express, source),
-            (Config::Conventional, _) => {}
-            (_, Some(gap)) => {
-                pcie.mps = Reading::Unknown(gap);
-                pcie.mps_supported = Reading::Unknown(gap);
-                pcie.mrrs = Reading::Unknown(gap);
-                pcie.relaxed_ordering = Reading::Unknown(gap);
-            }
-            _ => {}
-        }
         pcie.virtual_root = self.virtual_root(scan, address);
         let no_files = matches!(files.link[0], Reply::Error { errno: libc::ENOENT, .. });
         let express = matches!(files.config, Config::Express(_));
@@ -310,6 +283,15 @@ impl Around {
             return pcie;
         }
         pcie.links = self.links(scan, function, physical, files);
+        if let Config::Express(express) = own.config {
+            capability(&mut pcie, express, own.config_source);
+        } else {
+            let gap = config_gap(scan, address, own);
+            pcie.mps = Reading::Unknown(gap);
+            pcie.mps_supported = Reading::Unknown(gap);
+            pcie.mrrs = Reading::Unknown(gap);
+            pcie.relaxed_ordering = Reading::Unknown(gap);
+        }
         pcie
     }
 
@@ -518,6 +500,21 @@ impl Around {
             )),
         }
     }
+}
+
+/// Why a function with a PCIe link shows no capability.
+fn config_gap(scan: &mut Scan<'_>, address: PciAddress, files: &Files) -> GapId {
+    let subject = address.to_string();
+    let (why, detail) = match (&files.config_reply, files.config) {
+        (Err(refusal), _) => return scan.refusal(refusal, &plan::PCI_CONFIG, &subject),
+        (Ok(shown), Config::Hidden) => {
+            let text = format!("the kernel shows {shown} bytes of configuration space to this user");
+            return scan.refusal(&Reply::Error { errno: libc::EACCES, text }, &plan::PCI_CONFIG, &subject);
+        }
+        (Ok(_), Config::Gone) => (GapKind::DriverUnknown, "configuration space reads as all ones"),
+        (Ok(_), _) => (GapKind::Malformed, "configuration space without PCI Express capability"),
+    };
+    scan.gap(why, detail, &plan::PCI_CONFIG, &subject)
 }
 
 fn capability(pcie: &mut Pcie, express: Express, source: SourceId) {

@@ -105,7 +105,7 @@ plan! {
     LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
     ROUTES: "net.routes", "default route", Nothing, Dump, None, Rtnl, "ip route show default";
-    SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "echo $SSH_CONNECTION";
+    SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";
     NETDEV: "net.device", "device behind the interface", Nothing, PerDevice, None, Nothing, "ls -l /sys/class/net/{if}/device";
     ETHTOOL: "ethtool.family", "ethtool over netlink", Nothing, Once, None, Nothing, "ethtool {if}";
     LINK_INFO: "ethtool.linkinfo", "connector", Nothing, Dump, Driver, Rtnl, "ethtool {if}";

@@ -82,7 +82,6 @@ fn mark(scan: &mut Scan<'_>, gap: crate::reading::GapId) {
 /// SSH_CONNECTION of our environment or, as sudo drops it, of the processes above us.
 fn find(scan: &mut Scan<'_>) -> Session {
     let mut process = 0;
-    let mut hidden = None;
     for _ in 0..32 {
         let owner = if process == 0 { "self".to_owned() } else { process.to_string() };
         let [variable, status] = scan.batch(&[
@@ -95,9 +94,6 @@ fn find(scan: &mut Scan<'_>) -> Session {
                 Some(address) => Session::Here(address.to_canonical(), format!("/proc/{owner}/environ")),
                 None => Session::Hidden(variable),
             };
-        }
-        if !matches!(variable, Reply::Error { errno: libc::ENODATA, .. }) {
-            hidden = Some(variable);
         }
         let Some(text) = status.bytes().map(String::from_utf8_lossy) else { return Session::Hidden(status) };
         let status = proc_status::parse(&text);
@@ -112,5 +108,6 @@ fn find(scan: &mut Scan<'_>) -> Session {
             Some(parent) => process = parent,
         }
     }
-    hidden.map_or(Session::Local, Session::Hidden)
+    // A parent whose environment is closed to us, such as `login`, is no sshd by its name.
+    Session::Local
 }
