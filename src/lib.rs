@@ -9,6 +9,7 @@ pub mod facts;
 pub mod formats;
 pub mod knowledge;
 pub mod lang;
+pub mod probe;
 pub mod reading;
 pub mod report;
 pub mod rulecheck;

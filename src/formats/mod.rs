@@ -1,3 +1,11 @@
-//! Pure parsers of what tools and /proc files print, one file each; used live and on captures.
+//! Pure parsers of what tools print and /proc and /sys hold: one file per format, `&str` in, typed rows out, total on
+//! any input. Used on live files and on captures alike.
 
+pub mod assignments;
+pub mod cpu_list;
+pub mod cpuinfo;
+pub mod meminfo;
+pub mod pci_link;
+pub mod proc_status;
 pub mod shell;
+pub mod uptime;

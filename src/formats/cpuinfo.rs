@@ -1,0 +1,40 @@
+//! /proc/cpuinfo.
+
+/// What is needed of /proc/cpuinfo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuInfo {
+    /// Processors listed.
+    pub processors: u32,
+    /// The x86 `hypervisor` flag; `None` where no flags are listed, as on other machines.
+    pub hypervisor: Option<bool>,
+}
+
+/// Reads /proc/cpuinfo.
+pub fn parse(text: &str) -> CpuInfo {
+    let mut info = CpuInfo::default();
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        match key.trim() {
+            "processor" => info.processors += 1,
+            "flags" if info.hypervisor.is_none() => {
+                info.hypervisor = Some(value.split_ascii_whitespace().any(|flag| flag == "hypervisor"));
+            }
+            _ => {}
+        }
+    }
+    info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hypervisor_flag_needs_a_flags_line() {
+        let x86 = "processor\t: 0\nflags\t\t: fpu hypervisor lahf_lm\n\nprocessor\t: 1\nflags\t\t: fpu\n";
+        assert_eq!(parse(x86), CpuInfo { processors: 2, hypervisor: Some(true) });
+        assert_eq!(parse("processor\t: 0\nflags\t\t: fpu nohypervisor\n").hypervisor, Some(false));
+        assert_eq!(parse("processor\t: 0\nFeatures\t: fp asimd\n").hypervisor, None);
+        assert_eq!(parse(""), CpuInfo::default());
+    }
+}

@@ -1,0 +1,58 @@
+//! The order of a collection: what needs no lock first, drivers last.
+
+use std::collections::BTreeSet;
+
+use super::kernel::{Kernel, Lock};
+use super::scan::Scan;
+use super::statistics::{self, Stamps};
+use super::{ethtool, host, interfaces, links, netlink, pci, session};
+use crate::snapshot::{SampleSource, Snapshot};
+
+/// What to collect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Milliseconds between two samples of the counters; 0 for one sample.
+    pub interval_ms: u64,
+    /// Names of the interfaces to show; empty for all.
+    pub interfaces: BTreeSet<String>,
+}
+
+/// Reads the host. Never fails: what could not be read is a gap in the snapshot. `progress` hears what comes next.
+pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn FnMut(&str)) -> Snapshot {
+    let mut scan = Scan::new(kernel);
+    scan.out.sample.source = SampleSource::Live;
+    progress("host");
+    host::collect(&mut scan);
+    progress("PCI");
+    pci::collect(&mut scan);
+    progress("interfaces");
+    let requests = [
+        interfaces::links_request(),
+        netlink::route_dump(links::GET_ADDRESS, &[0; 8]),
+        netlink::route_dump(links::GET_ROUTE, &[0; 12]).most(1 << 22).lock(Lock::None),
+        ethtool::family_request(),
+    ];
+    let mut answers = netlink::ask(scan.kernel, &requests[..1]);
+    let mut stamps = Stamps { links: scan.kernel.now_ms(), ..Stamps::default() };
+    answers.extend(netlink::ask(scan.kernel, &requests[1..]));
+    let [link_answer, addresses, routes, family] = answers.as_slice() else { return scan.finish() };
+    let mut found = interfaces::read_links(&mut scan, link_answer);
+    interfaces::find_devices(&mut scan, &mut found);
+    interfaces::build(&mut scan, &found, &options.interfaces);
+    let owned: Vec<_> =
+        found.devices.iter().filter_map(|device| Some((*device.pci.known()?, device.name.clone()))).collect();
+    pci::join_interfaces(&mut scan, &owned);
+    session::default_route(&mut scan, routes);
+    session::session(&mut scan, addresses);
+    progress("ethtool");
+    let family = interfaces::ethtool(&mut scan, &found, family);
+    stamps.pause = scan.kernel.now_ms();
+    progress("drivers");
+    statistics::drivers(&mut scan, &found, &mut stamps);
+    if options.interval_ms > 0 {
+        progress("waiting for the second sample");
+        scan.kernel.sleep(options.interval_ms);
+        statistics::second_sample(&mut scan, &found, family, &stamps);
+    }
+    scan.finish()
+}

@@ -1,0 +1,240 @@
+//! Links, addresses and routes out of rtnetlink messages.
+
+use std::net::IpAddr;
+
+use super::netlink::{attribute, attributes, text, u16_at, u32_at, u64_at};
+
+/// RTM_GETLINK.
+pub(super) const GET_LINK: u16 = 18;
+/// RTM_GETADDR.
+pub(super) const GET_ADDRESS: u16 = 22;
+/// RTM_GETROUTE.
+pub(super) const GET_ROUTE: u16 = 26;
+
+/// Fields of `struct rtnl_link_stats64` in their order.
+const STATS64: [&str; 25] = [
+    "rx_packets",
+    "tx_packets",
+    "rx_bytes",
+    "tx_bytes",
+    "rx_errors",
+    "tx_errors",
+    "rx_dropped",
+    "tx_dropped",
+    "multicast",
+    "collisions",
+    "rx_length_errors",
+    "rx_over_errors",
+    "rx_crc_errors",
+    "rx_frame_errors",
+    "rx_fifo_errors",
+    "rx_missed_errors",
+    "tx_aborted_errors",
+    "tx_carrier_errors",
+    "tx_fifo_errors",
+    "tx_heartbeat_errors",
+    "tx_window_errors",
+    "rx_compressed",
+    "tx_compressed",
+    "rx_nohandler",
+    "rx_otherhost_dropped",
+];
+
+/// What RTM_NEWLINK says of one interface. `None` where the attribute is missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct LinkRow {
+    pub index: u32,
+    pub hardware: u16,
+    pub flags: u32,
+    /// The name as the kernel has it.
+    pub raw_name: Vec<u8>,
+    pub address: Option<Vec<u8>>,
+    pub permanent_address: Option<Vec<u8>>,
+    pub mtu: Option<u32>,
+    pub mtu_min: Option<u32>,
+    pub mtu_max: Option<u32>,
+    pub lower: Option<u32>,
+    /// The lower link is in another network namespace.
+    pub lower_elsewhere: bool,
+    pub master: Option<u32>,
+    pub txqueuelen: Option<u32>,
+    pub oper_state: Option<u8>,
+    pub kind: Option<String>,
+    pub alias: Option<String>,
+    pub carrier: Option<bool>,
+    pub carrier_changes: Option<u32>,
+    pub carrier_down: Option<u32>,
+    pub parent_device: Option<String>,
+    /// In the order of [`stat_names`]; an older kernel has fewer.
+    pub stats: Vec<u64>,
+}
+
+/// Names of the first `count` statistics.
+pub(super) fn stat_names(count: usize) -> &'static [&'static str] {
+    &STATS64[..count.min(STATS64.len())]
+}
+
+fn hold_u32(value: &[u8]) -> Option<u32> {
+    u32_at(value, 0)
+}
+
+/// Reads one RTM_NEWLINK payload; `None` if it has no header or no name.
+pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
+    let mut row = LinkRow {
+        hardware: u16_at(payload, 2)?,
+        index: u32_at(payload, 4)?,
+        flags: u32_at(payload, 8)?,
+        ..LinkRow::default()
+    };
+    let mut tunnel = None;
+    for (kind, value) in attributes(payload.get(16..)?) {
+        match kind {
+            1 => row.address = Some(value.to_vec()),
+            3 => row.raw_name = value.split(|byte| *byte == 0).next().unwrap_or_default().to_vec(),
+            4 => row.mtu = hold_u32(value),
+            5 => row.lower = hold_u32(value).filter(|index| *index != 0),
+            10 => row.master = hold_u32(value).filter(|index| *index != 0),
+            13 => row.txqueuelen = hold_u32(value),
+            16 => row.oper_state = value.first().copied(),
+            18 => {
+                row.kind = attribute(value, 1).map(text);
+                // A VXLAN tunnel keeps its lower link to itself: IFLA_VXLAN_LINK.
+                if row.kind.as_deref() == Some("vxlan") {
+                    tunnel = attribute(value, 2).and_then(|data| hold_u32(attribute(data, 3)?));
+                }
+            }
+            20 => row.alias = Some(text(value)),
+            23 => row.stats = (0..STATS64.len()).map_while(|at| u64_at(value, at * 8)).collect(),
+            33 => row.carrier = value.first().map(|carrier| *carrier != 0),
+            35 => row.carrier_changes = hold_u32(value),
+            37 => row.lower_elsewhere = true,
+            48 => row.carrier_down = hold_u32(value),
+            50 => row.mtu_min = hold_u32(value),
+            51 => row.mtu_max = hold_u32(value),
+            54 => row.permanent_address = Some(value.to_vec()),
+            56 => row.parent_device = Some(text(value)),
+            _ => {}
+        }
+    }
+    row.lower = row.lower.or(tunnel.filter(|index| *index != 0));
+    (!row.raw_name.is_empty()).then_some(row)
+}
+
+/// An address of an interface.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AddressRow {
+    pub index: u32,
+    pub address: IpAddr,
+}
+
+fn ip(value: &[u8]) -> Option<IpAddr> {
+    match value.len() {
+        4 => Some(IpAddr::from(<[u8; 4]>::try_from(value).ok()?)),
+        16 => Some(IpAddr::from(<[u8; 16]>::try_from(value).ok()?).to_canonical()),
+        _ => None,
+    }
+}
+
+/// Reads one RTM_NEWADDR payload: the local address, which differs from the address on a point-to-point link.
+pub(super) fn address(payload: &[u8]) -> Option<AddressRow> {
+    let rest = payload.get(8..)?;
+    let value = attribute(rest, 2).or_else(|| attribute(rest, 1))?;
+    Some(AddressRow { index: u32_at(payload, 4)?, address: ip(value)? })
+}
+
+/// A default route of the main table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DefaultRoute {
+    pub v6: bool,
+    pub metric: u32,
+    pub interfaces: Vec<u32>,
+}
+
+/// Reads one RTM_NEWROUTE payload; `None` for anything but a default route of the main table.
+pub(super) fn default_route(payload: &[u8]) -> Option<DefaultRoute> {
+    const MAIN: u32 = 254;
+    const UNICAST: u8 = 1;
+    let (family, length, table, kind) = (payload.first()?, payload.get(1)?, payload.get(4)?, payload.get(7)?);
+    let rest = payload.get(12..)?;
+    let table = attribute(rest, 15).and_then(hold_u32).unwrap_or(u32::from(*table));
+    if *length != 0 || table != MAIN || *kind != UNICAST {
+        return None;
+    }
+    let mut route = DefaultRoute { v6: i32::from(*family) == libc::AF_INET6, metric: 0, interfaces: Vec::new() };
+    for (kind, value) in attributes(rest) {
+        match kind {
+            4 => route.interfaces.extend(hold_u32(value)),
+            6 => route.metric = hold_u32(value).unwrap_or(0),
+            9 => {
+                // A list of next hops: length, flags, weight, interface, attributes.
+                let mut hops = value;
+                while let (Some(length), Some(index)) = (u16_at(hops, 0), u32_at(hops, 4)) {
+                    route.interfaces.push(index);
+                    let step = usize::from(length).next_multiple_of(4);
+                    hops = if step < 8 { &[] } else { hops.get(step..).unwrap_or_default() };
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(route)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::netlink::push;
+    use super::*;
+
+    #[test]
+    fn a_link_is_read_with_a_name_that_is_not_text() {
+        let mut payload = vec![0; 16];
+        payload[2] = 1;
+        payload[4] = 7;
+        push(&mut payload, 3, b"a\xff;b\0");
+        push(&mut payload, 4, &9000u32.to_ne_bytes());
+        push(&mut payload, 51, &[1]);
+        let mut info = Vec::new();
+        push(&mut info, 1, b"veth\0");
+        push(&mut payload, 18 | 0x8000, &info);
+        push(&mut payload, 23, &[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
+        let row = link(&payload).unwrap();
+        assert_eq!((row.index, row.hardware, row.mtu), (7, 1, Some(9000)));
+        assert_eq!(row.raw_name, b"a\xff;b");
+        assert_eq!(row.kind.as_deref(), Some("veth"));
+        assert_eq!(row.stats, [1, 2]);
+        assert_eq!(row.mtu_max, None);
+        assert_eq!(link(&payload[..10]), None);
+        assert_eq!(link(&payload[..16]), None);
+    }
+
+    #[test]
+    fn default_routes_come_with_all_their_next_hops() {
+        let mut payload = vec![2, 0, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0];
+        push(&mut payload, 6, &100u32.to_ne_bytes());
+        let mut hops = Vec::new();
+        for index in [3u8, 4] {
+            hops.extend([16, 0, 0, 0, index, 0, 0, 0, 8, 0, 5, 0, 10, 0, 0, 1]);
+        }
+        push(&mut payload, 9, &hops);
+        let route = default_route(&payload).unwrap();
+        assert_eq!(route, DefaultRoute { v6: false, metric: 100, interfaces: vec![3, 4] });
+        payload[1] = 24;
+        assert_eq!(default_route(&payload), None);
+        assert_eq!(default_route(&[2]), None);
+        assert_eq!(
+            default_route(&[2, 0, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0, 12, 0, 9, 0, 0, 0, 0, 0, 1, 0, 0, 0])
+                .unwrap()
+                .interfaces,
+            [1]
+        );
+    }
+
+    #[test]
+    fn the_local_address_of_a_point_to_point_link_counts() {
+        let mut payload = vec![2, 32, 0, 0, 5, 0, 0, 0];
+        push(&mut payload, 1, &[10, 0, 0, 2]);
+        push(&mut payload, 2, &[10, 0, 0, 1]);
+        assert_eq!(address(&payload).unwrap(), AddressRow { index: 5, address: "10.0.0.1".parse().unwrap() });
+        assert_eq!(address(&[2, 32]), None);
+    }
+}

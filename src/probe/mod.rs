@@ -1,0 +1,30 @@
+//! Readings of this machine: what is asked as data, the kernel behind a trait, and the collection that fills a snapshot.
+
+mod collect;
+mod ethtool;
+mod faulty;
+mod host;
+mod interfaces;
+mod ioctl;
+mod isolated;
+mod kernel;
+mod links;
+mod live;
+mod netlink;
+mod pci;
+mod pci_config;
+pub mod plan;
+mod recorded;
+mod scan;
+mod session;
+mod statistics;
+mod sys;
+#[cfg(test)]
+mod tests;
+
+pub use collect::{Options, collect};
+pub use faulty::{ALL_FAULTS, Fault, Faulty, LOSSES};
+pub use isolated::{DEFAULT_BUDGET_MS, Isolated};
+pub use kernel::{Ask, Blob, Kernel, Lock, Protocol, Reply, Request};
+pub use live::Live;
+pub use recorded::{Exchange, RECORDING_SCHEMA, Recorded, Recorder, Recording};

@@ -1,0 +1,133 @@
+//! What may be asked, as data: what a probe tells, what it needs, costs and risks, and which command a person would type
+//! for the same answer.
+
+use crate::formats::shell::shell_quote;
+
+/// What a probe needs of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: any user may ask.
+    Nothing,
+    /// Root (CAP_SYS_ADMIN, or files that only root may read).
+    Root,
+    /// CAP_NET_ADMIN.
+    NetAdmin,
+}
+
+/// What a probe costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// Once per host, microseconds.
+    Once,
+    /// One dump for all interfaces, about 1 to 10 us for each.
+    Dump,
+    /// Per hardware interface or PCI function, tens of microseconds.
+    PerDevice,
+}
+
+/// What may go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// Nothing.
+    None,
+    /// A driver may answer late or not at all.
+    Driver,
+}
+
+/// What it waits for in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Nothing that a driver holds.
+    Nothing,
+    /// The lock of all network configuration.
+    Rtnl,
+    /// The device itself.
+    Device,
+}
+
+/// One probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name.
+    pub id: &'static str,
+    /// What it tells, in words.
+    pub what: &'static str,
+    /// What it needs.
+    pub needs: Needs,
+    /// What it costs.
+    pub cost: Cost,
+    /// What may go wrong.
+    pub risk: Risk,
+    /// What it waits for.
+    pub waits: Waits,
+    /// The command for the same answer; `{if}` stands for an interface, `{pci}` for a PCI address.
+    pub command: &'static str,
+}
+
+impl Probe {
+    /// The command for this interface or PCI address, quoted for a shell.
+    pub fn command(&self, subject: &str) -> String {
+        let quoted = shell_quote(subject);
+        self.command.replace("{if}", &quoted).replace("{pci}", &quoted)
+    }
+}
+
+macro_rules! plan {
+    ($($name:ident: $id:literal, $what:literal, $needs:ident, $cost:ident, $risk:ident, $waits:ident, $command:literal;)*) => {
+        $(#[doc = concat!("Probe `", $id, "`: ", $what, ".")]
+        pub const $name: Probe = Probe {
+            id: $id,
+            what: $what,
+            needs: Needs::$needs,
+            cost: Cost::$cost,
+            risk: Risk::$risk,
+            waits: Waits::$waits,
+            command: $command,
+        };)*
+
+        /// All probes in the order in which they are made.
+        pub const PLAN: &[Probe] = &[$($name),*];
+    };
+}
+
+plan! {
+    KERNEL: "host.kernel", "kernel, architecture and host name", Nothing, Once, None, Nothing, "uname -a";
+    SYSTEM: "host.os", "operating system and platform", Nothing, Once, None, Nothing, "cat /etc/os-release";
+    FIRMWARE: "host.dmi", "vendor and product of the machine", Nothing, Once, None, Nothing, "sudo dmidecode -t system";
+    PROCESSORS: "host.cpus", "online CPUs", Nothing, Once, None, Nothing, "cat /sys/devices/system/cpu/online";
+    MEMORY: "host.memory", "installed memory", Nothing, Once, None, Nothing, "cat /proc/meminfo";
+    UPTIME: "host.uptime", "time since boot", Nothing, Once, None, Nothing, "cat /proc/uptime";
+    VIRTUAL: "host.virtual", "whether this is a virtual machine or a container", Nothing, Once, None, Nothing, "systemd-detect-virt";
+    PRIVILEGE: "host.privilege", "capabilities of this process", Nothing, Once, None, Nothing, "grep CapEff /proc/self/status";
+    PCI: "pci.functions", "PCI functions of class network", Nothing, Once, None, Nothing, "lspci -nn";
+    PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
+    PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
+    LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
+    ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
+    ROUTES: "net.routes", "default route", Nothing, Dump, None, Rtnl, "ip route show default";
+    SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";
+    NETDEV: "net.device", "device behind the interface", Nothing, PerDevice, None, Nothing, "ls -l /sys/class/net/{if}/device";
+    ETHTOOL: "ethtool.family", "ethtool over netlink", Nothing, Once, None, Nothing, "ethtool {if}";
+    LINK_INFO: "ethtool.linkinfo", "connector", Nothing, Dump, Driver, Rtnl, "ethtool {if}";
+    LINK_MODES: "ethtool.linkmodes", "speed, duplex, autonegotiation and link modes", Nothing, Dump, Driver, Rtnl, "ethtool {if}";
+    LINK_STATE: "ethtool.linkstate", "link as the driver sees it", Nothing, Dump, Driver, Rtnl, "ethtool {if}";
+    FEATURES: "ethtool.features", "offload features", Nothing, Dump, Driver, Rtnl, "ethtool -k {if}";
+    RINGS: "ethtool.rings", "ring sizes", Nothing, Dump, Driver, Rtnl, "ethtool -g {if}";
+    PAUSE: "ethtool.pause", "flow control and its statistics", Nothing, Dump, Driver, Rtnl, "ethtool -I -a {if}";
+    DRIVER: "ethtool.driver", "driver and firmware", Nothing, PerDevice, Driver, Rtnl, "ethtool -i {if}";
+    STATISTICS: "ethtool.statistics", "statistics of the driver", Nothing, PerDevice, Driver, Rtnl, "ethtool -S {if}";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_commands_quote_their_subject() {
+        let ids: std::collections::BTreeSet<_> = PLAN.iter().map(|probe| probe.id).collect();
+        assert_eq!(ids.len(), PLAN.len());
+        assert_eq!(RINGS.command("eth0"), "ethtool -g eth0");
+        assert_eq!(RINGS.command("a;$(id>x)"), "ethtool -g 'a;$(id>x)'");
+        assert_eq!(PCI_CONFIG.command("0000:01:00.0"), "sudo lspci -vv -s 0000:01:00.0");
+    }
+}

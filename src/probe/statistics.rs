@@ -1,0 +1,241 @@
+//! Counters as blocks: the driver's own statistics, and second samples.
+
+use std::collections::BTreeMap;
+
+use super::interfaces::{Links, Netdev};
+use super::kernel::Reply;
+use super::scan::Scan;
+use super::{ethtool, interfaces, ioctl, links, netlink, plan};
+use crate::reading::{GapKind, Reading, SourceId};
+use crate::snapshot::{Counter, CounterBlock, Interface};
+
+/// A block with one sample.
+pub(super) fn block<N: Into<String>>(
+    group: &str,
+    source: SourceId,
+    rows: impl IntoIterator<Item = (N, u64)>,
+) -> CounterBlock {
+    let counter = |(name, value): (N, u64)| Counter { name: name.into(), values: vec![Some(value)] };
+    CounterBlock { group: group.into(), source, at_ms: vec![0], counters: rows.into_iter().map(counter).collect() }
+}
+
+/// Adds the rows of a later sample. Names are compared: a driver may list others than before.
+fn append<'n>(block: &mut CounterBlock, after_ms: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
+    let rows: Vec<(&str, u64)> = rows.into_iter().collect();
+    let earlier = block.at_ms.len();
+    let same = rows.len() == block.counters.len()
+        && rows.iter().zip(&block.counters).all(|((name, _), counter)| *name == counter.name);
+    if same {
+        for (counter, (_, value)) in block.counters.iter_mut().zip(rows) {
+            counter.values.push(Some(value));
+        }
+    } else {
+        let mut fresh: BTreeMap<&str, u64> = rows.iter().copied().collect();
+        for counter in &mut block.counters {
+            let value = fresh.remove(counter.name.as_str());
+            counter.values.push(value);
+        }
+        for (name, _) in rows {
+            if let Some(value) = fresh.remove(name) {
+                let mut values = vec![None; earlier];
+                values.push(Some(value));
+                block.counters.push(Counter { name: name.to_owned(), values });
+            }
+        }
+    }
+    block.at_ms.push(after_ms);
+}
+
+/// When a source was read for the first time.
+#[derive(Default)]
+pub(super) struct Stamps {
+    pub links: u64,
+    pub pause: u64,
+    /// Per interface index.
+    pub drivers: BTreeMap<u32, u64>,
+}
+
+/// Driver information and the first sample of its statistics, for interfaces with a device behind them.
+pub(super) fn drivers(scan: &mut Scan<'_>, links: &Links, stamps: &mut Stamps) {
+    let mut interfaces = std::mem::take(&mut scan.out.interfaces);
+    for interface in &mut interfaces {
+        let Some(device) = device(links, interface) else { continue };
+        driver_info(scan, interface, device);
+        if let Some(rows) = statistics(scan, device) {
+            stamps.drivers.insert(device.row.index, scan.kernel.now_ms());
+            let source = scan.ioctl("ETHTOOL_GSTATS", &device.name);
+            interface.counters.push(block("ethtool_statistics", source, rows));
+        }
+    }
+    scan.out.interfaces = interfaces;
+}
+
+fn device<'l>(links: &'l Links, interface: &Interface) -> Option<&'l Netdev> {
+    links.at(*interface.index.known()?).filter(|device| device.has_device)
+}
+
+fn driver_info(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let [reply] = scan.batch(&[ioctl::driver_request(&device.row.raw_name)]);
+    let source = scan.ioctl("ETHTOOL_GDRVINFO", &device.name);
+    let row = match &reply {
+        Reply::Bytes(blob) => ioctl::driver(&blob.0),
+        Reply::Error { errno: libc::EOPNOTSUPP, .. } => return interface.driver.mark_absent(source),
+        refusal => {
+            let gap = scan.refusal(refusal, &plan::DRIVER, &device.name);
+            return interface.driver.mark(gap);
+        }
+    };
+    let Some(row) = row else {
+        let gap = scan.gap(GapKind::Malformed, "ETHTOOL_GDRVINFO", &plan::DRIVER, &device.name);
+        return interface.driver.mark(gap);
+    };
+    let field = |text: String| match text.as_str() {
+        "" | "N/A" | "n/a" => Reading::Absent(source),
+        _ => Reading::Known(text, source),
+    };
+    interface.driver.name = field(row.name);
+    interface.driver.version = field(row.version);
+    interface.driver.firmware = field(row.firmware);
+    interface.driver.bus_info = field(row.bus_info);
+}
+
+/// What `ethtool -S` prints. A list that changes between counting and reading is read again.
+fn statistics(scan: &mut Scan<'_>, device: &Netdev) -> Option<Vec<(String, u64)>> {
+    let name = &device.row.raw_name;
+    for _ in 0..3 {
+        let [reply] = scan.batch(&[ioctl::count_request(name)]);
+        let count = match &reply {
+            Reply::Bytes(blob) => ioctl::count(&blob.0).unwrap_or(0),
+            Reply::Error { errno: libc::EOPNOTSUPP, .. } => return None,
+            refusal => return refused(scan, refusal, device),
+        };
+        if count == 0 {
+            return None;
+        }
+        let [names, values] = scan.batch(&ioctl::statistics_requests(name, count));
+        match (&names, &values) {
+            (Reply::Bytes(names), Reply::Bytes(values)) => {
+                if let Some(rows) = ioctl::statistics(&names.0, &values.0, count) {
+                    return Some(rows);
+                }
+            }
+            (Reply::Bytes(_), refusal) | (refusal, _) => return refused(scan, refusal, device),
+        }
+    }
+    scan.remark(format!("{} of {}: the list changed while it was read", plan::STATISTICS.what, device.name));
+    None
+}
+
+fn refused<T>(scan: &mut Scan<'_>, refusal: &Reply, device: &Netdev) -> Option<T> {
+    let gap = scan.refusal(refusal, &plan::STATISTICS, &device.name);
+    let gap = scan.out.origins.gap_of(gap);
+    if gap.why == GapKind::Failed {
+        let remark = format!("{} of {}: {}", plan::STATISTICS.what, device.name, gap.detail);
+        scan.remark(remark);
+    }
+    None
+}
+
+/// The second sample of all counters. `family` is that of ethtool, if there is one.
+pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u16>, stamps: &Stamps) {
+    let answer = netlink::ask(scan.kernel, &[interfaces::links_request()]).pop().unwrap_or_default();
+    let after = scan.kernel.now_ms().saturating_sub(stamps.links);
+    let mut taken = std::mem::take(&mut scan.out.interfaces);
+    let rows: BTreeMap<Vec<u8>, links::LinkRow> =
+        answer.parts.iter().filter_map(|payload| links::link(payload)).map(|row| (row.raw_name.clone(), row)).collect();
+    let mut changed = Vec::new();
+    for interface in &mut taken {
+        let Some(first) = interface.index.known().and_then(|index| links.at(*index)) else { continue };
+        let Some(row) = rows.get(&first.row.raw_name) else {
+            if answer.complete {
+                scan.remark(format!("{} vanished between the samples", interface.name));
+            }
+            continue;
+        };
+        if row.index != first.row.index || row.carrier_changes != first.row.carrier_changes {
+            changed.push(first.row.index);
+        }
+        let named = links::stat_names(row.stats.len()).iter().copied().zip(row.stats.iter().copied());
+        add(interface, "rtnl_link_stats64", after, named);
+    }
+    if let Some(family) = family {
+        pause_again(scan, &mut taken, family, stamps);
+    }
+    for interface in &mut taken {
+        if !interface.counters.iter().any(|block| block.group == "ethtool_statistics") {
+            continue;
+        }
+        let Some(device) = device(links, interface) else { continue };
+        if let Some(rows) = statistics(scan, device) {
+            let first = stamps.drivers.get(&device.row.index).copied().unwrap_or(0);
+            let after = scan.kernel.now_ms().saturating_sub(first);
+            let named = rows.iter().map(|(name, value)| (name.as_str(), *value));
+            add(interface, "ethtool_statistics", after, named);
+        }
+    }
+    for interface in &mut taken {
+        if interface.index.known().is_some_and(|index| changed.contains(index)) {
+            scan.remark(format!(
+                "{} was re-created or lost its carrier between the samples: only the second counts",
+                interface.name
+            ));
+            drop_first(interface);
+        }
+    }
+    scan.out.interfaces = taken;
+    scan.out.sample.seconds = after as f64 / 1000.0;
+}
+
+fn add<'n>(interface: &mut Interface, group: &str, after: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
+    if let Some(block) = interface.counters.iter_mut().find(|block| block.group == group) {
+        append(block, after, rows);
+    }
+}
+
+fn pause_again(scan: &mut Scan<'_>, taken: &mut [Interface], family: u16, stamps: &Stamps) {
+    let counted = |interface: &Interface| interface.counters.iter().any(|block| block.group == "ethtool_pause");
+    if !taken.iter().any(counted) {
+        return;
+    }
+    let request = ethtool::request(family, ethtool::Command::Pause, None, true);
+    let answer = netlink::ask(scan.kernel, &[request]).pop().unwrap_or_default();
+    let after = scan.kernel.now_ms().saturating_sub(stamps.pause);
+    let rows: BTreeMap<u32, ethtool::PauseRow> =
+        answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, ethtool::pause(payload)?))).collect();
+    for interface in taken {
+        if let Some(row) = interface.index.known().and_then(|index| rows.get(index)) {
+            add(interface, "ethtool_pause", after, row.stats.iter().copied());
+        }
+    }
+}
+
+/// Keeps the second sample only, where there is one.
+fn drop_first(interface: &mut Interface) {
+    for block in interface.counters.iter_mut().filter(|block| block.at_ms.len() > 1) {
+        block.at_ms = vec![0];
+        block.counters.retain_mut(|counter| {
+            let last = counter.values.pop().flatten();
+            counter.values = vec![last];
+            last.is_some()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_with_other_names_are_joined_by_name() {
+        let mut block = block("x", SourceId::ASSUMED, [("a", 1), ("b", 2)]);
+        append(&mut block, 1000, [("b", 5), ("c", 7)]);
+        let rows: Vec<(&str, &[Option<u64>])> =
+            block.counters.iter().map(|counter| (counter.name.as_str(), &counter.values[..])).collect();
+        assert_eq!(rows, [("a", &[Some(1), None][..]), ("b", &[Some(2), Some(5)]), ("c", &[None, Some(7)])]);
+        let mut interface = Interface { counters: vec![block], ..Interface::default() };
+        drop_first(&mut interface);
+        let block = &interface.counters[0];
+        assert_eq!((block.at_ms.as_slice(), block.counters.len()), (&[0u64][..], 2));
+        assert_eq!(block.get("b").unwrap().values, [Some(5)]);
+    }
+}
