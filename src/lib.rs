@@ -4,7 +4,9 @@
 //! advice says what to type, a [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
 
 pub mod advice;
+pub mod capture;
 pub mod ceiling;
+pub mod cli;
 pub mod facts;
 pub mod formats;
 pub mod knowledge;

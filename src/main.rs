@@ -1,2 +1,65 @@
-//! Thin binary over the library.
-fn main() {}
+//! The program: parses the command line, calls the library, writes what comes back. Nothing else writes.
+#![allow(clippy::print_stderr, reason = "this is the edge")]
+
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+use netdoctor::cli::{self, Output, Surroundings, Terminal, exit};
+use netdoctor::report::escape::visible;
+
+fn main() -> ExitCode {
+    let arguments = match cli::parse(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // clap knows by itself whether this is help for standard output or an error for standard error.
+            let code = if error.use_stderr() { exit::USAGE } else { exit::CLEAN };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let attended = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let mut shown = 0;
+    let mut progress = |what: &str| {
+        if attended {
+            let line = visible(what);
+            eprint!("\r{line:<shown$}");
+            shown = line.chars().count();
+        }
+    };
+    let output = cli::run(arguments, &mut Surroundings { terminal: terminal(), progress: &mut progress });
+    if shown > 0 {
+        eprint!("\r{:shown$}\r", "");
+    }
+    ExitCode::from(write(&output))
+}
+
+fn terminal() -> Terminal {
+    let stdout = std::io::stdout();
+    let colour = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or(columns);
+    Terminal { width, colour }
+}
+
+/// Writes everything; a closed pipe is no error.
+fn write(output: &Output) -> u8 {
+    for problem in &output.err {
+        eprintln!("netdoctor: {problem}");
+    }
+    let mut code = output.code;
+    for (path, text) in &output.files {
+        if let Err(error) = std::fs::write(path, text) {
+            eprintln!("netdoctor: {}: can't be written: {error}", visible(&path.display().to_string()));
+            code = exit::INTERNAL;
+        }
+    }
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(output.out.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("netdoctor: standard output: {error}");
+            exit::INTERNAL
+        }
+        Err(_) => exit::CLEAN,
+        Ok(()) => code,
+    }
+}

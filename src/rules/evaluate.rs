@@ -91,6 +91,14 @@ pub struct Seen<'a> {
     verdicts: BTreeMap<(usize, Entity), Verdict>,
 }
 
+impl<'a> Seen<'a> {
+    /// All results of a finished diagnosis.
+    pub fn after(rules: &'a RuleSet, facts: &'a Facts<'a>, diagnosis: &Diagnosis) -> Self {
+        let verdicts = diagnosis.outcomes.iter().map(|one| ((one.rule, one.subject), one.verdict)).collect();
+        Self { facts, rules, verdicts }
+    }
+}
+
 impl World for Seen<'_> {
     fn read(&self, entity: Entity, slot: Slot) -> State {
         self.facts.read(entity, slot)

@@ -30,10 +30,18 @@ impl RuleSet {
         Self::compile(embedded_specs())
     }
 
+    /// The rules of a folder alone.
+    pub fn of_folder(folder: &RuleFolder) -> Self {
+        Self::extended(Vec::new(), std::slice::from_ref(folder))
+    }
+
     /// The embedded rules, overridden by those of the folders in order. A folder that does not exist is skipped unless
     /// it was named by the user.
     pub fn with_folders(folders: &[RuleFolder]) -> Self {
-        let mut specs = embedded_specs();
+        Self::extended(embedded_specs(), folders)
+    }
+
+    fn extended(mut specs: Vec<(RuleFile, RuleSpec)>, folders: &[RuleFolder]) -> Self {
         let mut problems = Vec::new();
         for folder in folders {
             match read_folder(&folder.path) {

@@ -1,0 +1,138 @@
+//! What a command hands back to `main`, and how reports are rendered into it.
+
+use std::path::{Path, PathBuf};
+
+use super::{FailOn, Format, ReportArguments, RuleArguments, exit};
+use crate::facts::Facts;
+use crate::knowledge::Knowledge;
+use crate::report::model::Report;
+use crate::report::{assemble, html, is_at_least, json, markdown, text};
+use crate::rules::schema::Severity;
+use crate::rules::{RuleFolder, RuleSet, diagnose, rank};
+use crate::snapshot::Snapshot;
+
+/// The terminal behind standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns; none where standard output is no terminal.
+    pub width: Option<usize>,
+    /// Colours are wanted.
+    pub colour: bool,
+}
+
+/// Text for standard output and standard error, files to write, exit code.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// For standard output.
+    pub out: String,
+    /// For standard error: problems, each a line or more.
+    pub err: Vec<String>,
+    /// Files that the user named.
+    pub files: Vec<(PathBuf, String)>,
+    /// Exit code.
+    pub code: u8,
+}
+
+impl Output {
+    /// Text on standard output, exit code 0.
+    pub fn text(out: String) -> Self {
+        Self { out, ..Self::default() }
+    }
+
+    /// A message on standard error.
+    pub fn failure(message: impl Into<String>, code: u8) -> Self {
+        Self { err: vec![message.into()], code, ..Self::default() }
+    }
+}
+
+/// The rules in force, and what is wrong with those that are left out.
+pub(super) fn load_rules(arguments: &RuleArguments) -> (RuleSet, Vec<String>) {
+    let configured = |path: PathBuf| RuleFolder { path, must_exist: false };
+    let mut folders = vec![configured("/etc/netdoctor/rules.d".into())];
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config"));
+    let user = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
+    folders.extend(user.map(|path| configured(path.join("netdoctor/rules.d"))));
+    folders.extend(arguments.rules.iter().map(|path| RuleFolder { path: path.clone(), must_exist: true }));
+    let set = RuleSet::with_folders(&folders);
+    let problems = set.problems.iter().map(ToString::to_string).collect();
+    (set, problems)
+}
+
+/// Diagnoses a snapshot.
+pub(super) fn report_of(snapshot: &Snapshot, rules: &RuleSet) -> Report {
+    let facts = Facts::new(snapshot, Knowledge::embedded());
+    let diagnosis = diagnose(rules, &facts);
+    let ranked = rank(rules, &facts, &diagnosis);
+    assemble(&facts, rules, &diagnosis, &ranked)
+}
+
+/// Renders reports as the arguments ask.
+pub(super) fn deliver(
+    reports: &[Report],
+    arguments: &ReportArguments,
+    terminal: Terminal,
+    problems: Vec<String>,
+) -> Output {
+    let targets = match targets(arguments) {
+        Ok(targets) => targets,
+        Err(message) => return Output::failure(message, exit::USAGE),
+    };
+    let mut output = Output { err: problems, ..Output::default() };
+    for (format, file) in targets {
+        let to_terminal = if file.is_none() { terminal } else { Terminal::default() };
+        let rendered = render(reports, format, arguments.verbose, to_terminal);
+        match file {
+            Some(path) => output.files.push((path, rendered)),
+            None => output.out += &rendered,
+        }
+    }
+    let severity = match arguments.fail_on {
+        FailOn::Critical => Some(Severity::Critical),
+        FailOn::Warning => Some(Severity::Warning),
+        FailOn::Advice => Some(Severity::Advice),
+        FailOn::Info => Some(Severity::Info),
+        FailOn::Never => None,
+    };
+    if severity.is_some_and(|severity| reports.iter().any(|report| is_at_least(report, severity))) {
+        output.code = exit::FOUND;
+    }
+    output
+}
+
+fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal) -> String {
+    match format {
+        Format::Text => {
+            let width = terminal.width.unwrap_or(100);
+            text::render(reports, &text::Options { width, colour: terminal.colour, verbose })
+        }
+        Format::Md => markdown::render(reports),
+        Format::Html => html::render(reports),
+        Format::Json => json::render(reports),
+    }
+}
+
+/// Pairs formats with files: the n-th -o takes the n-th -f; a file without a format goes by its ending, a format without a
+/// file to standard output.
+fn targets(arguments: &ReportArguments) -> Result<Vec<(Format, Option<PathBuf>)>, String> {
+    let count = arguments.format.len().max(arguments.output.len());
+    if count == 0 {
+        return Ok(vec![(Format::Text, None)]);
+    }
+    (0..count)
+        .map(|at| match (arguments.format.get(at), arguments.output.get(at)) {
+            (Some(format), file) => Ok((*format, file.cloned())),
+            (None, Some(file)) => format_of(file).map(|format| (format, Some(file.clone()))),
+            (None, None) => Ok((Format::Text, None)),
+        })
+        .collect()
+}
+
+fn format_of(file: &Path) -> Result<Format, String> {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("txt" | "text") => Ok(Format::Text),
+        Some("md" | "markdown") => Ok(Format::Md),
+        Some("html" | "htm") => Ok(Format::Html),
+        Some("json") => Ok(Format::Json),
+        _ => Err(format!("{}: the ending names no format; add -f text, md, html or json", file.display())),
+    }
+}

@@ -1,0 +1,111 @@
+//! `netdoctor scan`: this host.
+
+use std::path::PathBuf;
+
+use super::output::{deliver, load_rules, report_of};
+use super::{Output, ReportArguments, Surroundings, exit};
+use crate::probe;
+use crate::snapshot::Snapshot;
+
+/// Arguments of `scan`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Only these interfaces
+    #[arg(short, long, value_name = "IFACE")]
+    interface: Vec<String>,
+    /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
+    interval: u64,
+    /// Read files below this folder instead of /, for tests and mounted systems
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+    /// Write the snapshot, in the form that analyze reads, instead of a report
+    #[arg(long)]
+    snapshot: bool,
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+/// What is read of this host.
+pub(super) struct Reading {
+    interfaces: Vec<String>,
+    interval_ms: u64,
+    root: PathBuf,
+}
+
+impl Reading {
+    pub(super) fn one_sample() -> Self {
+        Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into() }
+    }
+
+    pub(super) fn two_samples() -> Self {
+        Self { interval_ms: 3000, ..Self::one_sample() }
+    }
+}
+
+/// Reads this host.
+pub(super) fn snapshot(reading: &Reading, surroundings: &mut Surroundings<'_>) -> Snapshot {
+    let mut kernel = probe::Isolated::new(&reading.root);
+    let options =
+        probe::Options { interval_ms: reading.interval_ms, interfaces: reading.interfaces.iter().cloned().collect() };
+    let mut snapshot = probe::collect(&mut kernel, &options, surroundings.progress);
+    snapshot.sort();
+    snapshot
+}
+
+pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
+    let reading = Reading {
+        interfaces: arguments.interface.clone(),
+        interval_ms: arguments.interval,
+        root: arguments.root.clone(),
+    };
+    let (rules, mut problems) = load_rules(&arguments.report.rules);
+    let snapshot = snapshot(&reading, surroundings);
+    for name in &arguments.interface {
+        if snapshot.interface(name).is_none() {
+            problems.push(format!("there is no interface `{}`", crate::report::escape::visible(name)));
+        }
+    }
+    if !arguments.interface.is_empty() && snapshot.interfaces.is_empty() {
+        return Output { err: problems, code: exit::USAGE, ..Output::default() };
+    }
+    if arguments.snapshot {
+        return Output { err: problems, ..Output::text(snapshot.to_json() + "\n") };
+    }
+    let report = report_of(&snapshot, &rules);
+    deliver(&[report], &arguments.report, surroundings.terminal, problems)
+}
+
+/// A duration in milliseconds: `3s`, `500ms`, `2min`, or seconds without a unit.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit.trim() {
+        "" | "s" => 1000.0,
+        "ms" => 1.0,
+        "min" | "m" => 60_000.0,
+        other => return Err(format!("`{other}` is no unit of time: s, ms or min")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("`{text}` is no duration such as 3s"))?;
+    let milliseconds = number * scale;
+    if milliseconds > 3_600_000.0 {
+        return Err("longer than an hour".into());
+    }
+    Ok(milliseconds.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn durations_are_read_with_their_unit() {
+        assert_eq!(milliseconds("3s"), Ok(3000));
+        assert_eq!(milliseconds("0"), Ok(0));
+        assert_eq!(milliseconds("1.5"), Ok(1500));
+        assert_eq!(milliseconds("500ms"), Ok(500));
+        for bad in ["", "s", "3h", "-1s", "1e9", "61min"] {
+            assert!(milliseconds(bad).is_err(), "{bad}");
+        }
+    }
+}

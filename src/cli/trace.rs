@@ -1,0 +1,145 @@
+//! `netdoctor rules trace`: why a rule did or did not fire, term by term.
+
+use std::path::PathBuf;
+
+use super::output::load_rules;
+use super::rules::unknown_rule;
+use super::{Output, RuleArguments, Surroundings, exit, scan};
+use crate::capture;
+use crate::facts::{Facts, Unit, show};
+use crate::knowledge::Knowledge;
+use crate::lang::{Entity, Evaluation, Program, State, Term, Value};
+use crate::report::escape::visible;
+use crate::report::origin;
+use crate::rules::{Rule, RuleSet, Seen, bind, diagnose, related, variables};
+
+/// Arguments of `rules trace`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Rule id
+    id: String,
+    /// Interface, PCI address or `host`; none: every subject of the rule
+    subject: Option<String>,
+    /// A capture; none: this host
+    #[arg(long, value_name = "CAPTURE")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RuleArguments,
+}
+
+pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
+    let (rules, problems) = load_rules(&arguments.rules);
+    let Some(position) = rules.position(&arguments.id) else { return unknown_rule(&rules, &arguments.id) };
+    let snapshot = match &arguments.from {
+        Some(path) => match capture::read(path) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Output::failure(error.to_string(), exit::INPUT),
+        },
+        None => scan::snapshot(&scan::Reading::two_samples(), surroundings),
+    };
+    let facts = Facts::new(&snapshot, Knowledge::embedded());
+    let rule = &rules.rules()[position];
+    let subjects: Vec<Entity> = match &arguments.subject {
+        None => facts.entities(rule.subject_scope()).collect(),
+        Some(name) => match facts.find(name) {
+            Some(entity) => related(&facts, entity, rule.subject_scope()),
+            None => return Output::failure(format!("there is no subject `{name}`"), exit::USAGE),
+        },
+    };
+    let mut out = String::new();
+    if subjects.is_empty() {
+        out = format!("{}: this host has nothing that the rule is asked of\n", rule.id());
+    }
+    for subject in subjects {
+        out += &trace(&rules, rule, &facts, subject);
+    }
+    Output { out, err: problems, ..Output::default() }
+}
+
+fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, subject: Entity) -> String {
+    let diagnosis = diagnose(rules, facts);
+    let outcome =
+        diagnosis.outcomes.iter().find(|one| rules.rules()[one.rule].id() == rule.id() && one.subject == subject);
+    let verdict = outcome.map_or("not asked", |outcome| outcome.verdict.word());
+    let mut out = format!("{} of {}: {}\n", rule.id(), visible(&facts.name(subject)), verdict.replace('_', " "));
+    if let Some(outcome) = outcome {
+        for (key, gap) in facts.gaps_below(&outcome.missing) {
+            let gap = facts.gap(key, gap);
+            let name = facts.name(key.entity);
+            let line = format!(
+                "  missing {} of {name}: {}  {}",
+                facts.path(key),
+                gap.why.word().replace('_', " "),
+                gap.command
+            );
+            out += &format!("{}\n", visible(&line));
+        }
+    }
+    let world = Seen::after(rules, facts, &diagnosis);
+    let roots = bind(rule, subject);
+    let (values, _) = variables(rule, facts, &world, &roots);
+    let mut section = |name: &str, program: &Program, values: &[Evaluation]| {
+        out += &format!("{name}\n");
+        let mut lines = Vec::new();
+        terms(facts, &program.explain(&world, &roots, values), 1, &mut lines);
+        out += &lines.concat();
+    };
+    if let Some(requires) = &rule.requires {
+        section("requires", requires, &[]);
+    }
+    for (at, (name, program)) in rule.lets.iter().enumerate() {
+        section(&format!("let {name}"), program, &values[..at]);
+    }
+    section("when", &rule.when, &values);
+    for (severity, program) in &rule.severity_when {
+        section(&format!("severity {severity:?} when").to_lowercase(), program, &values);
+    }
+    for (confidence, program) in &rule.confidence_when {
+        section(&format!("confidence {confidence:?} when").to_lowercase(), program, &values);
+    }
+    out
+}
+
+fn terms(facts: &Facts<'_>, term: &Term, depth: usize, lines: &mut Vec<String>) {
+    let unit = term.key.and_then(|key| facts.catalogue().entry(key)).map_or(Unit::Plain, |entry| entry.unit);
+    let value = match &term.outcome {
+        State::Known(Value::Entity(entity)) => facts.name(*entity),
+        State::Known(Value::List(items)) if items.iter().any(|item| matches!(item, Value::Entity(_))) => {
+            let names = items.iter().map(|item| match item {
+                Value::Entity(entity) => facts.name(*entity),
+                other => show(other, unit),
+            });
+            format!("[{}]", names.collect::<Vec<_>>().join(", "))
+        }
+        State::Known(value) => show(value, unit),
+        State::Absent => "absent".into(),
+        State::Unknown => "unknown".into(),
+    };
+    let source = match term.key {
+        Some(key) => {
+            let found = facts.lookup(key);
+            match found.gap {
+                Some(gap) => {
+                    let gap = facts.gap(key, gap);
+                    format!(
+                        "  [{}{}]",
+                        gap.why.word().replace('_', " "),
+                        if gap.detail.is_empty() { String::new() } else { format!(": {}", gap.detail) }
+                    )
+                }
+                None => format!("  [{}]", origin(facts, &found).1),
+            }
+        }
+        None => String::new(),
+    };
+    let line = format!(
+        "{:indent$}{} = {value}{source}",
+        "",
+        term.text.split_whitespace().collect::<Vec<_>>().join(" "),
+        indent = depth * 2
+    );
+    lines.push(format!("{}\n", visible(&line)));
+    for child in &term.children {
+        terms(facts, child, depth + 1, lines);
+    }
+}
