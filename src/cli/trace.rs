@@ -6,7 +6,7 @@ use super::output::load_rules;
 use super::rules::unknown_rule;
 use super::{Output, RuleArguments, Surroundings, exit, scan};
 use crate::capture;
-use crate::facts::{Facts, Unit, show};
+use crate::facts::{Facts, Unit, show, unit_of_type};
 use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Evaluation, Program, State, Term, Value};
 use crate::report::escape::visible;
@@ -78,11 +78,10 @@ fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, subject: Entity) -> St
     let world = Seen::after(rules, facts, &diagnosis);
     let roots = bind(rule, subject);
     let (values, _) = variables(rule, facts, &world, &roots);
+    let mut printer = Printer { facts, rule, out: String::new() };
     let mut section = |name: &str, program: &Program, values: &[Evaluation]| {
-        out += &format!("{name}\n");
-        let mut lines = Vec::new();
-        terms(facts, &program.explain(&world, &roots, values), 1, &mut lines);
-        out += &lines.concat();
+        printer.out += &format!("{name}\n");
+        printer.term(&program.explain(&world, &roots, values), 1, unit_of_type(program.result_type()));
     };
     if let Some(requires) = &rule.requires {
         section("requires", requires, &[]);
@@ -97,49 +96,51 @@ fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, subject: Entity) -> St
     for (confidence, program) in &rule.confidence_when {
         section(&format!("confidence {confidence:?} when").to_lowercase(), program, &values);
     }
-    out
+    out + &printer.out
 }
 
-fn terms(facts: &Facts<'_>, term: &Term, depth: usize, lines: &mut Vec<String>) {
-    let unit = term.key.and_then(|key| facts.catalogue().entry(key)).map_or(Unit::Plain, |entry| entry.unit);
-    let value = match &term.outcome {
-        State::Known(Value::Entity(entity)) => facts.name(*entity),
-        State::Known(Value::List(items)) if items.iter().any(|item| matches!(item, Value::Entity(_))) => {
-            let names = items.iter().map(|item| match item {
-                Value::Entity(entity) => facts.name(*entity),
-                other => show(other, unit),
-            });
-            format!("[{}]", names.collect::<Vec<_>>().join(", "))
+struct Printer<'a> {
+    facts: &'a Facts<'a>,
+    rule: &'a Rule,
+    out: String,
+}
+
+impl Printer<'_> {
+    /// A line for a term and one, further in, for each of its parts. `unit` is that of the whole expression.
+    fn term(&mut self, term: &Term, depth: usize, unit: Unit) {
+        let facts = self.facts;
+        let of_fact = term.key.and_then(|key| facts.catalogue().entry(key)).map(|entry| entry.unit);
+        let named = self.rule.lets.iter().find(|(name, _)| *name == term.text);
+        let of_let = named.map(|(_, program)| unit_of_type(program.result_type()));
+        let unit = of_fact.or(of_let).unwrap_or(if depth == 1 { unit } else { Unit::Plain });
+        let text = term.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (value, source) = (self.value(&term.outcome, unit), self.source(term));
+        let line = format!("{:indent$}{text} = {value}{source}", "", indent = depth * 2);
+        self.out += &format!("{}\n", visible(&line));
+        for child in &term.children {
+            self.term(child, depth + 1, Unit::Plain);
         }
-        State::Known(value) => show(value, unit),
-        State::Absent => "absent".into(),
-        State::Unknown => "unknown".into(),
-    };
-    let source = match term.key {
-        Some(key) => {
-            let found = facts.lookup(key);
-            match found.gap {
-                Some(gap) => {
-                    let gap = facts.gap(key, gap);
-                    format!(
-                        "  [{}{}]",
-                        gap.why.word().replace('_', " "),
-                        if gap.detail.is_empty() { String::new() } else { format!(": {}", gap.detail) }
-                    )
-                }
-                None => format!("  [{}]", origin(facts, &found).1),
+    }
+
+    fn value(&self, outcome: &State, unit: Unit) -> String {
+        match outcome {
+            State::Known(Value::Entity(entity)) => self.facts.name(*entity),
+            State::Known(Value::List(items)) => {
+                let names = items.iter().map(|item| self.value(&State::Known(item.clone()), unit));
+                format!("[{}]", names.collect::<Vec<_>>().join(", "))
             }
+            State::Known(value) => show(value, unit),
+            State::Absent => "absent".into(),
+            State::Unknown => "unknown".into(),
         }
-        None => String::new(),
-    };
-    let line = format!(
-        "{:indent$}{} = {value}{source}",
-        "",
-        term.text.split_whitespace().collect::<Vec<_>>().join(" "),
-        indent = depth * 2
-    );
-    lines.push(format!("{}\n", visible(&line)));
-    for child in &term.children {
-        terms(facts, child, depth + 1, lines);
+    }
+
+    fn source(&self, term: &Term) -> String {
+        let Some(key) = term.key else { return String::new() };
+        let found = self.facts.lookup(key);
+        let Some(gap) = found.gap else { return format!("  [{}]", origin(self.facts, &found).1) };
+        let gap = self.facts.gap(key, gap);
+        let detail = if gap.detail.is_empty() { String::new() } else { format!(": {}", gap.detail) };
+        format!("  [{}{detail}]", gap.why.word().replace('_', " "))
     }
 }

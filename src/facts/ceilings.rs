@@ -6,8 +6,9 @@ use super::{Derived, Facts};
 use crate::ceiling::combine::{Combined, Mechanism, Part, combine};
 use crate::ceiling::ethernet;
 use crate::ceiling::pcie::{self, Hop, Path, PcieCeiling, Platform};
-use crate::ceiling::{Ceiling, Duplex, Framing, Traffic};
+use crate::ceiling::{Ceiling, Confidence, Duplex, Framing, Traffic};
 use crate::lang::{Key, State, Value};
+use crate::reading::numbers::rate_range;
 use crate::reading::{Gigatransfers, Reading};
 use crate::snapshot::{self, PcieLink, PcieRole};
 
@@ -73,9 +74,16 @@ impl Facts<'_> {
     pub fn path_ceiling(&self, device: usize) -> Option<&PathCeiling> {
         Some(self.paths.get(device)?.get_or_init(|| {
             let ports = self.topology().card_ports(device);
-            let known = ports.iter().filter_map(|port| self.snapshot().interfaces[*port].mtu.known());
-            let mtu = known.map(|mtu| mtu.0).min();
-            path_at(self, device, framing(mtu, self.vlan_tags(ports.first().copied())), mtu.is_none())
+            // Ports that are down carry nothing; where none is known to be up, all count.
+            let is_up = |port: &&usize| self.snapshot().interfaces[**port].link.up.known() == Some(&true);
+            let up: Vec<usize> = ports.iter().filter(is_up).copied().collect();
+            let ports = if up.is_empty() { ports } else { up };
+            let of_port = |port: &usize| Some((self.snapshot().interfaces[*port].mtu.known()?.0, *port));
+            let smallest = ports.iter().filter_map(of_port).min();
+            let mtu = smallest.map(|(mtu, _)| mtu);
+            let mut path = path_at(self, device, framing(mtu, self.vlan_tags(ports.first().copied())), mtu.is_none());
+            path.from.extend(smallest.iter().flat_map(|(_, port)| self.key(INTERFACE, *port, "mtu")));
+            path
         }))
     }
 
@@ -175,7 +183,7 @@ fn interface_at(facts: &Facts<'_>, index: usize) -> InterfaceCeiling {
         result.link_from = physical_key;
         return result;
     }
-    result.link_from = facts.key(INTERFACE, index, "link.speed");
+    result.link_from = [facts.key(INTERFACE, index, "link.speed"), facts.key(INTERFACE, index, "mtu")].concat();
     let buses = facts.knowledge().buses();
     let mtu = interface.mtu.known().map(|mtu| mtu.0);
     let framing = framing(mtu, facts.vlan_tags(Some(index)));
@@ -248,6 +256,15 @@ fn of_path(facts: &Facts<'_>, index: usize, pick: impl Fn(&PathCeiling, &PcieCei
 /// A figure of the path's ceiling.
 pub(super) fn path(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -> Derived {
     of_path(facts, index, |_, found| Some(Value::Number(pick(&found.ceiling))))
+}
+
+/// The range in words: `25-28 Gb/s`.
+pub(super) fn range(facts: &Facts<'_>, index: usize) -> Derived {
+    of_path(facts, index, |_, found| {
+        let ceiling = &found.ceiling;
+        let low = ceiling.confidence == Confidence::Low;
+        Some(Value::Text(rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, low).into()))
+    })
 }
 
 /// The raw rate of the narrowest link.

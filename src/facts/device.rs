@@ -104,6 +104,13 @@ pub(super) fn entries() -> Vec<Entry> {
             ceilings::path(facts, index, |ceiling| ceiling.hi_bps)
         }),
         derived(
+            "pcie.path.range",
+            Type::Text,
+            Unit::Plain,
+            "range of TCP payload that the path carries, in words",
+            ceilings::range,
+        ),
+        derived(
             "pcie.path.assumed",
             Type::PLAIN,
             Unit::Plain,
@@ -134,6 +141,21 @@ pub(super) fn link_entries() -> Vec<Entry> {
                 None => Derived::unknown(Vec::new()),
             }
         }),
+        derived(
+            "label",
+            Type::Text,
+            Unit::Plain,
+            "generation and lanes of the current link, for example Gen3 x4",
+            |facts, index| {
+                let from = [facts.key(LINK, index, "speed"), facts.key(LINK, index, "width")].concat();
+                let link = facts.topology().link(facts.snapshot(), index);
+                let label = link.and_then(|link| {
+                    let generation = ceilings::pcie_generation(facts, *link.speed.known()?)?;
+                    Some(format!("Gen{generation} x{}", link.width.known()?))
+                });
+                Derived::of(label.map_or(State::Unknown, |label| State::Known(Value::Text(label.into()))), from)
+            },
+        ),
         derived("generation", Type::PLAIN, Unit::Plain, "PCIe generation of the current speed", |facts, index| {
             let from = facts.key(LINK, index, "speed");
             let speed = facts.topology().link(facts.snapshot(), index).and_then(|link| link.speed.known().copied());

@@ -18,7 +18,7 @@ pub use catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
 pub use counters::{Count, Counted};
 pub use entry::{CounterView, Entry, Put};
-pub use unit::{Unit, show, show_number};
+pub use unit::{Unit, show, show_number, unit_of_type};
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

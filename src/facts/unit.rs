@@ -1,6 +1,6 @@
 //! The unit in which a fact is shown; the language computes in bits and seconds.
 
-use crate::lang::Value;
+use crate::lang::{Dim, Quantity, Type, Value};
 use crate::reading::numbers::{rate, significant};
 
 /// Unit of a fact as people read it.
@@ -61,6 +61,16 @@ impl Unit {
             Self::Bytes | Self::BytesPerSecond => number * 8.0,
             _ => number,
         }
+    }
+}
+
+/// The unit that a value of this type is shown in where no fact says better.
+pub fn unit_of_type(kind: &Type) -> Unit {
+    match kind {
+        Type::Number(Quantity::Scale(Dim::RATE)) => Unit::BitsPerSecond,
+        Type::Number(Quantity::Scale(Dim::DATA)) => Unit::Bytes,
+        Type::Number(Quantity::Scale(Dim::TIME)) => Unit::Seconds,
+        _ => Unit::Plain,
     }
 }
 

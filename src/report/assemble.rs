@@ -112,8 +112,7 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     let under = place.under.map(|cause| &diagnosis.outcomes[cause]);
     let mut assumed = found.assumed.clone();
     assumed.extend(found.taken.iter().map(|key| format!("{} of {}", facts.path(*key), facts.name(key.entity))));
-    let names =
-        facts.interfaces_of(outcome.subject).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
+    let names = concerned(facts, outcome).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
     let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {
         action: step.action,
         commands: step.commands,
@@ -143,12 +142,32 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     }
 }
 
+/// Interfaces that a finding concerns: of a card those that are up, if any is.
+fn concerned(facts: &Facts<'_>, outcome: &Outcome) -> Vec<usize> {
+    let all = facts.interfaces_of(outcome.subject);
+    let is_up = |index: &usize| facts.snapshot().interfaces[*index].link.up.known() == Some(&true);
+    let up: Vec<usize> = all.iter().copied().filter(is_up).collect();
+    if up.is_empty() { all } else { up }
+}
+
 /// The facts that a finding rests on: first those that the rule names as evidence, then the others by path.
 fn evidence(facts: &Facts<'_>, rule: &Rule, touched: &BTreeSet<Key>) -> Vec<Evidence> {
     let named: BTreeSet<_> = rule.evidence.iter().flat_map(crate::lang::Program::reads).collect();
-    let mut keys: Vec<Key> = touched.iter().copied().collect();
+    let mut keys: Vec<Key> = with_readings_below(facts, touched).into_iter().collect();
     keys.sort_by_key(|key| (!named.contains(&(key.entity.scope, key.slot)), facts.path(*key), key.entity));
     keys.into_iter().filter_map(|key| evidence_line(facts, key)).collect()
+}
+
+/// The facts themselves and all that derived ones follow from, down to the readings.
+fn with_readings_below(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
+    let mut all = BTreeSet::new();
+    let mut open: Vec<Key> = touched.iter().copied().collect();
+    while let Some(key) = open.pop() {
+        if all.insert(key) {
+            open.extend(facts.lookup(key).from);
+        }
+    }
+    all
 }
 
 fn evidence_line(facts: &Facts<'_>, key: Key) -> Option<Evidence> {
@@ -284,11 +303,11 @@ fn next_command(facts: &Facts<'_>, diagnosis: &Diagnosis, not_seen: &[NotSeen]) 
 fn excluded(facts: &Facts<'_>, rows: &[super::model::InterfaceRow]) -> Vec<Excluded> {
     let mut excluded = ceilings::excluded(facts);
     for row in rows.iter().filter(|row| row.physical == Some(true)) {
-        for drop in row.drops.iter().filter(|drop| drop.total == Some(0)) {
-            excluded.push(Excluded {
-                what: format!("{} of {}", place_words(&drop.place), row.name),
-                by: "0 packets lost".into(),
-            });
+        let clean = row.drops.iter().filter(|drop| drop.total == Some(0));
+        let places: Vec<&str> = clean.map(|drop| place_words(&drop.place)).collect();
+        if !places.is_empty() {
+            let by = "0 packets lost since the driver was loaded".into();
+            excluded.push(Excluded { what: format!("{} of {}", places.join(", "), row.name), by });
         }
     }
     excluded
@@ -296,14 +315,14 @@ fn excluded(facts: &Facts<'_>, rows: &[super::model::InterfaceRow]) -> Vec<Exclu
 
 fn place_words(place: &str) -> &str {
     match place {
-        "wire" => "cable and optics (frames with a bad check sequence)",
-        "nic" => "the NIC's own buffer",
-        "ring" => "the receive ring",
-        "softnet" => "the kernel's backlog",
+        "wire" => "cable and optics",
+        "nic" => "NIC buffer",
+        "ring" => "receive ring",
+        "softnet" => "backlog",
         "socket" => "socket buffers",
-        "qdisc" => "the queueing discipline",
-        "tx_ring" => "the transmit path",
-        _ => "the way to the wire",
+        "qdisc" => "queueing discipline",
+        "tx_ring" => "transmit path",
+        _ => "way to the wire",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::knowledge::Place;
 use crate::lang::{State, Value, World};
 use crate::snapshot::{Interface, Word};
 
-/// One row per interface, hardware ports first.
+/// One row per interface: hardware ports, then ports that a hypervisor makes up, then the rest.
 pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow> {
     let mut rows: Vec<InterfaceRow> = facts
         .snapshot()
@@ -17,7 +17,7 @@ pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow>
         .enumerate()
         .map(|(index, interface)| row(facts, index, interface, findings))
         .collect();
-    rows.sort_by_key(|row| row.physical != Some(true));
+    rows.sort_by_key(|row| (row.physical != Some(true), row.kind.as_deref() != Some("ethernet")));
     rows
 }
 

@@ -2,7 +2,7 @@
 
 use super::model::{Finding, InterfaceRow, Report};
 use crate::facts::{Count, Facts};
-use crate::reading::numbers::{rate, significant};
+use crate::reading::numbers::{rate, rate_range, significant};
 use crate::snapshot::SampleSource;
 
 /// Share of a link's rate below which a port counts as quiet.
@@ -84,22 +84,18 @@ pub(super) fn answer(report: &Report) -> String {
     if !ceilings.is_empty() {
         return format!("No fault found. {}.", ceilings.join("; "));
     }
-    let up =
-        report.interfaces.iter().filter(|row| row.physical == Some(true) && row.state.as_deref() == Some("up")).count();
+    let hardware = report.interfaces.iter().filter(|row| row.physical == Some(true));
+    let up = hardware.clone().filter(|row| row.state.as_deref() == Some("up")).count();
+    let undecided = report.checks.iter().any(|check| check.result == "unknown");
     let decided = report.checks.iter().any(|check| check.result == "passes" || check.result == "fires");
-    let concerned = report.checks.iter().any(|check| check.result != "not_applicable");
-    match (decided, concerned) {
-        (true, _) => format!("Nothing wrong found on {}.", ports(up)),
-        (false, true) => "Not decided: the readings that the checks need are missing.".into(),
-        (false, false) => format!("Nothing wrong found: no check concerns this host ({}).", ports(up)),
-    }
-}
-
-fn ports(count: usize) -> String {
-    match count {
-        0 => "no hardware port that is up".into(),
-        1 => "1 hardware port that is up".into(),
-        count => format!("{count} hardware ports that are up"),
+    match (decided, undecided) {
+        (false, true) => "Not decided: readings that the checks need are missing.".into(),
+        _ if hardware.count() == 0 => {
+            "Nothing wrong found. No hardware port here, so no link or PCIe ceiling to judge.".into()
+        }
+        _ => {
+            format!("Nothing wrong found on {up} hardware port{} up.", if up == 1 { " that is" } else { "s that are" })
+        }
     }
 }
 
@@ -109,12 +105,7 @@ fn subject(finding: &Finding) -> String {
 
 fn limit_sentence(row: &InterfaceRow) -> Option<String> {
     let ceiling = row.ceiling.as_ref().filter(|ceiling| ceiling.binding != "link")?;
-    let speed = row.speed_bps.map(|speed| format!(", below its {} link", rate(speed))).unwrap_or_default();
-    Some(format!(
-        "{} can do {} to {}: {} is its ceiling{speed}",
-        row.name,
-        rate(ceiling.lo_bps),
-        rate(ceiling.hi_bps),
-        ceiling.binding_text
-    ))
+    let range = rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == "low");
+    let link = row.speed_bps.map(|speed| format!(" under a {} link", rate(speed))).unwrap_or_default();
+    Some(format!("{} can do {range} at most: {} is the ceiling{link}", row.name, ceiling.binding_text))
 }

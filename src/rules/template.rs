@@ -4,9 +4,9 @@
 use minijinja::value::Value as Filled;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
-use crate::facts::{Catalogue, Unit, show};
+use crate::facts::{Catalogue, Unit, show, unit_of_type};
 use crate::formats::shell::shell_quote;
-use crate::lang::{Context, Diagnostic, Dim, Entity, Evaluation, Program, Quantity, State, Type, World, check};
+use crate::lang::{Context, Diagnostic, Entity, Evaluation, Program, State, World, check};
 
 /// Steps that a template may take: a bound, far above what a text needs.
 const FUEL: u64 = 20_000;
@@ -134,13 +134,4 @@ fn unit_of(path: &str, program: &Program) -> Unit {
     let entries = program.reads().into_iter().filter_map(|(scope, slot)| catalogue.at(scope, slot));
     let last = entries.filter(|entry| path.ends_with(&format!(".{}", entry.path))).max_by_key(|entry| entry.path.len());
     last.map_or_else(|| unit_of_type(program.result_type()), |entry| entry.unit)
-}
-
-fn unit_of_type(kind: &Type) -> Unit {
-    match kind {
-        Type::Number(Quantity::Scale(Dim::RATE)) => Unit::BitsPerSecond,
-        Type::Number(Quantity::Scale(Dim::DATA)) => Unit::Bytes,
-        Type::Number(Quantity::Scale(Dim::TIME)) => Unit::Seconds,
-        _ => Unit::Plain,
-    }
 }

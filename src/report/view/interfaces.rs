@@ -23,7 +23,9 @@ pub(super) fn fold_alike(report: &Report) -> (Vec<&InterfaceRow>, Vec<String>) {
     let mut rows = Vec::new();
     let mut groups: Vec<(String, Vec<&InterfaceRow>)> = Vec::new();
     for row in &report.interfaces {
+        // A guest's own port is of kind ethernet: it is what its owner asks about.
         let dull = is_virtual(row)
+            && row.kind.as_deref() != Some("ethernet")
             && !row.is_session
             && row.ceiling.is_none()
             && row.measured_bps.is_none()
