@@ -129,13 +129,15 @@ fn machine(scan: &mut Scan<'_>) {
 fn figures(scan: &mut Scan<'_>) {
     const ONLINE: &str = "/sys/devices/system/cpu/online";
     const STATUS: &str = "/proc/self/status";
-    let [info, online, memory, up, status, hypervisor] = scan.batch(&[
+    const XEN: &str = "/proc/xen/capabilities";
+    let [info, online, memory, up, status, hypervisor, xen] = scan.batch(&[
         Request::read("/proc/cpuinfo"),
         Request::read(ONLINE),
         Request::read("/proc/meminfo"),
         Request::read("/proc/uptime"),
         Request::read(STATUS),
         Request::read("/sys/hypervisor/type"),
+        Request::read(XEN),
     ]);
     let cpuinfo_of = |text: &str| Some(cpuinfo::parse(text)).filter(|info| info.processors > 0);
     let info = scan.parsed(&info, "/proc/cpuinfo", &plan::VIRTUAL, "", cpuinfo_of);
@@ -150,6 +152,11 @@ fn figures(scan: &mut Scan<'_>) {
     let capabilities = scan.parsed(&status, STATUS, &plan::PRIVILEGE, "", effective);
     let needed = proc_status::CAP_NET_ADMIN | proc_status::CAP_SYS_ADMIN;
     scan.out.host.privileged = capabilities.map(|effective| effective & needed == needed);
+    // The control domain of Xen runs under the hypervisor, but owns the hardware.
+    if xen.bytes().is_some_and(|text| text.starts_with(b"control_d")) {
+        scan.out.host.is_guest = Reading::Known(false, scan.file(XEN));
+        return;
+    }
     scan.out.host.is_guest = match (&info, hypervisor.bytes()) {
         (_, Some(_)) => {
             let source = scan.file("/sys/hypervisor/type");

@@ -1,6 +1,6 @@
 //! Interfaces: rtnetlink first, then what stands behind each one, then ethtool.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::ethtool::{self, Command, Names};
 use super::kernel::{Reply, Request};
@@ -58,6 +58,8 @@ pub(super) fn read_links(scan: &mut Scan<'_>, answer: &Answer) -> Links {
     }
     if let Some(refusal) = &answer.refusal {
         scan.refusal(refusal, &plan::LINKS, "");
+    }
+    if !answer.complete {
         scan.remark("interfaces could not be listed, or not all".into());
     }
     let mut links = Links { devices: Vec::new(), by_index: BTreeMap::new() };
@@ -97,7 +99,12 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
         let link = format!("/sys/class/net/{}/device", device.name);
         let rows = uevent.bytes().map(|text| assignments::parse(&String::from_utf8_lossy(text))).unwrap_or_default();
         let index = assignments::value(&rows, "IFINDEX").and_then(|index| index.parse::<u32>().ok());
-        if index.is_some_and(|index| index != device.row.index) {
+        let bus_name = real.bytes().map(|path| String::from_utf8_lossy(path).rsplit('/').next().map(ToOwned::to_owned));
+        let other_device = match (&device.row.parent_device, bus_name) {
+            (Some(mine), Some(theirs)) => theirs.as_ref() != Some(mine),
+            _ => false,
+        };
+        if other_device || index.is_some_and(|index| index != device.row.index) {
             let detail = "/sys shows another network namespace";
             device.pci = Reading::Unknown(scan.gap(GapKind::Failed, detail, &plan::NETDEV, &device.name));
             device.has_device = device.row.parent_device.is_some();
@@ -185,7 +192,8 @@ fn address(bytes: &[u8], hardware: u16) -> Option<String> {
 }
 
 /// Interfaces whose names are wanted; all without a list.
-pub(super) fn build(scan: &mut Scan<'_>, links: &Links, wanted: &BTreeSet<String>) {
+pub(super) fn build(scan: &mut Scan<'_>, links: &Links, options: &super::Options) {
+    let wanted = &options.interfaces;
     let mut members: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for device in &links.devices {
         if let Some(master) = device.row.master {
@@ -197,7 +205,8 @@ pub(super) fn build(scan: &mut Scan<'_>, links: &Links, wanted: &BTreeSet<String
     }
     for device in &links.devices {
         if wanted.is_empty() || wanted.contains(&device.name) {
-            let interface = interface(scan, links, device, &members);
+            let mut interface = interface(scan, links, device, &members);
+            interface.namespace.clone_from(&options.namespace);
             scan.out.interfaces.push(interface);
         }
     }
@@ -368,6 +377,9 @@ fn one_command(scan: &mut Scan<'_>, links: &Links, family: u16, command: Command
         let request = ethtool::request(family, command, None, false);
         answer = netlink::ask(scan.kernel, &[request]).pop().unwrap_or_default();
     }
+    if answer.interrupted {
+        scan.remark("the list of interfaces changed while it was read".into());
+    }
     let dumped: BTreeMap<u32, &[u8]> =
         answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, payload.as_slice()))).collect();
     // A dump passes over devices without support and ends at the first that fails otherwise.
@@ -395,6 +407,7 @@ fn one_command(scan: &mut Scan<'_>, links: &Links, family: u16, command: Command
             };
         }
         match &answer.refusal {
+            Some(Reply::Error { errno: libc::EOPNOTSUPP, .. }) => Outcome::Unsupported,
             Some(refusal) => Outcome::Gap(scan.refusal(refusal, probe, &device.name)),
             None if answer.complete => Outcome::Unsupported,
             None => Outcome::Gap(scan.gap(GapKind::Malformed, "the dump has no end", probe, &device.name)),

@@ -195,7 +195,7 @@ mod tests {
         push(&mut payload, 51, &[1]);
         let mut info = Vec::new();
         push(&mut info, 1, b"veth\0");
-        push(&mut payload, 18 | 0x8000, &info);
+        push(&mut payload, 0x8012, &info);
         push(&mut payload, 23, &[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3]);
         let row = link(&payload).unwrap();
         assert_eq!((row.index, row.hardware, row.mtu), (7, 1, Some(9000)));

@@ -185,8 +185,17 @@ fn own_files(scan: &mut Scan<'_>, network: &[PciAddress]) -> Own {
 }
 
 fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddress, Files> {
+    let asleep: Vec<Request> =
+        wanted.iter().map(|address| Request::read(path(*address, "power/runtime_status"))).collect();
+    let asleep: BTreeSet<PciAddress> = wanted
+        .iter()
+        .zip(scan.kernel.call(&asleep))
+        .filter(|(_, reply)| reply.bytes().is_some_and(|status| status.starts_with(b"suspended")))
+        .map(|(address, _)| *address)
+        .collect();
     let requests: Vec<Request> = wanted
         .iter()
+        .filter(|address| !asleep.contains(*address))
         .flat_map(|address| {
             let lock = Lock::Device(address.to_string());
             let config = Ask::Read { path: path(*address, "config").into(), limit: 256 };
@@ -197,8 +206,13 @@ fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddr
         })
         .collect();
     let replies = scan.kernel.call(&requests);
+    let mut answered = replies.chunks(6);
+    let sleeps = Reply::Skipped { because: "it sleeps (runtime suspend), and reading would wake it".into() };
+    let sleeping = vec![sleeps; 6];
     let mut files = BTreeMap::new();
-    for (address, replies) in wanted.iter().zip(replies.chunks(6)) {
+    for address in wanted {
+        let replies = if asleep.contains(address) { Some(&sleeping[..]) } else { answered.next() };
+        let Some(replies) = replies else { continue };
         let [config, removable, link @ ..] = replies else { continue };
         let Ok(link) = <[Reply; 4]>::try_from(link.to_vec()) else { continue };
         let config_source = scan.file(path(*address, "config"));

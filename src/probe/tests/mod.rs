@@ -3,6 +3,7 @@
 use super::*;
 use crate::snapshot::Snapshot;
 
+mod edited;
 mod isolation;
 mod live;
 mod namespaces;
