@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::ethtool::{self, Command, Names};
+use super::ethtool::{self, Command, FeaturesRow, LinkModesRow, Names, PauseRow, RingsRow};
 use super::kernel::{Reply, Request};
 use super::links::{self, LinkRow};
 use super::netlink::{self, Answer};
 use super::plan::{self, Probe};
 use super::scan::Scan;
-use super::{pci, statistics};
+use super::{legacy, pci, statistics};
 use crate::formats::assignments;
 use crate::reading::{BitsPerSecond, Bytes, GapId, GapKind, Reading, SourceId};
 use crate::snapshot::{
@@ -345,6 +345,7 @@ pub(super) fn ethtool(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Op
         for command in Command::ALL {
             each(scan, links, command, &Names::default(), |_, _| Outcome::Gap(gap));
         }
+        legacy::collect(scan, links, &Command::ALL);
         return None;
     };
     let known = |command: Command| family.commands.contains(&u32::from(command as u8));
@@ -358,6 +359,8 @@ pub(super) fn ethtool(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Op
         let gap = scan.gap(GapKind::KernelTooOld, command.name(), probe_of(command), "IFACE");
         each(scan, links, command, &names, |_, _| Outcome::Gap(gap));
     }
+    let older: Vec<Command> = Command::ALL.into_iter().filter(|command| !known(*command)).collect();
+    legacy::collect(scan, links, &older);
     for (command, answer) in commands.into_iter().zip(answers) {
         one_command(scan, links, family.id, command, answer, &names);
     }
@@ -477,15 +480,15 @@ fn decode(
     names: &Names,
     source: SourceId,
 ) -> bool {
-    fn or_absent<T>(value: Option<T>, source: SourceId) -> Reading<T> {
-        value.map_or(Reading::Absent(source), |value| Reading::Known(value, source))
-    }
     match command {
         Command::LinkInfo => {
             let Some(port) = ethtool::port(payload) else { return false };
             interface.port.connector = Reading::Known(port_type(port), source);
         }
-        Command::LinkModes => return decode_link_modes(scan, interface, device, payload, names, source),
+        Command::LinkModes => {
+            let Some(row) = ethtool::link_modes(payload) else { return false };
+            apply_link_modes(scan, interface, device, &row, &names.link_modes, source);
+        }
         Command::LinkState => {
             // A driver that cannot tell sends none.
             let Some(up) = ethtool::link_state(payload) else { return true };
@@ -508,31 +511,48 @@ fn decode(
                 return false;
             }
             let Some(row) = ethtool::features(payload) else { return false };
-            let feature = |bit| Feature {
-                active: row.active.value(bit),
-                changeable: row.hardware.value(bit) && !row.fixed.value(bit),
-            };
-            let features = names.features.iter().map(|(bit, name)| (name.clone(), feature(*bit))).collect();
-            interface.features = Reading::Known(features, source);
+            interface.features = apply_features(&row, &names.features, source);
         }
         Command::Rings => {
             let Some(row) = ethtool::rings(payload) else { return false };
-            interface.ring.rx = or_absent(row.rx, source);
-            interface.ring.rx_max = or_absent(row.rx_max, source);
-            interface.ring.tx = or_absent(row.tx, source);
-            interface.ring.tx_max = or_absent(row.tx_max, source);
+            apply_rings(interface, row, source);
         }
         Command::Pause => {
             let Some(row) = ethtool::pause(payload) else { return false };
-            interface.pause.autoneg = or_absent(row.autoneg, source);
-            interface.pause.rx = or_absent(row.rx, source);
-            interface.pause.tx = or_absent(row.tx, source);
-            if !row.stats.is_empty() {
-                interface.counters.push(pause_block(&row.stats, source));
-            }
+            apply_pause(interface, &row, source);
         }
     }
     true
+}
+
+fn or_absent<T>(value: Option<T>, source: SourceId) -> Reading<T> {
+    value.map_or(Reading::Absent(source), |value| Reading::Known(value, source))
+}
+
+pub(super) fn apply_features(
+    row: &FeaturesRow,
+    names: &BTreeMap<usize, String>,
+    source: SourceId,
+) -> Reading<BTreeMap<String, Feature>> {
+    let feature =
+        |bit| Feature { active: row.active.value(bit), changeable: row.hardware.value(bit) && !row.fixed.value(bit) };
+    Reading::Known(names.iter().map(|(bit, name)| (name.clone(), feature(*bit))).collect(), source)
+}
+
+pub(super) fn apply_rings(interface: &mut Interface, row: RingsRow, source: SourceId) {
+    interface.ring.rx = or_absent(row.rx, source);
+    interface.ring.rx_max = or_absent(row.rx_max, source);
+    interface.ring.tx = or_absent(row.tx, source);
+    interface.ring.tx_max = or_absent(row.tx_max, source);
+}
+
+pub(super) fn apply_pause(interface: &mut Interface, row: &PauseRow, source: SourceId) {
+    interface.pause.autoneg = or_absent(row.autoneg, source);
+    interface.pause.rx = or_absent(row.rx, source);
+    interface.pause.tx = or_absent(row.tx, source);
+    if !row.stats.is_empty() {
+        interface.counters.push(pause_block(&row.stats, source));
+    }
 }
 
 /// Statistics of pause frames as a block.
@@ -540,7 +560,7 @@ pub(super) fn pause_block(rows: &[(&'static str, u64)], source: SourceId) -> Cou
     statistics::block("ethtool_pause", source, rows.iter().copied())
 }
 
-fn port_type(port: u8) -> PortType {
+pub(super) fn port_type(port: u8) -> PortType {
     match port {
         0 => PortType::Tp,
         1 => PortType::Aui,
@@ -553,15 +573,14 @@ fn port_type(port: u8) -> PortType {
     }
 }
 
-fn decode_link_modes(
+pub(super) fn apply_link_modes(
     scan: &mut Scan<'_>,
     interface: &mut Interface,
     device: &Netdev,
-    payload: &[u8],
-    names: &Names,
+    row: &LinkModesRow,
+    names: &BTreeMap<usize, String>,
     source: SourceId,
-) -> bool {
-    let Some(row) = ethtool::link_modes(payload) else { return false };
+) {
     let why = GapKind::DriverUnknown;
     let speed = row.speed.map(|megabits| BitsPerSecond(u64::from(megabits) * 1_000_000));
     let duplex = row.duplex.map(|duplex| if duplex == 0 { Duplex::Half } else { Duplex::Full });
@@ -573,18 +592,18 @@ fn decode_link_modes(
         None if !device.has_device => Reading::Absent(source),
         lanes => scan.or_unknown(lanes, source, why, "the driver reports no number of lanes"),
     };
-    if names.link_modes.is_empty() {
+    if names.is_empty() {
         let gap =
             scan.gap(GapKind::Failed, "the names of link modes could not be read", &plan::LINK_MODES, &device.name);
         link.mark(gap);
-        return true;
+        return;
     }
     // Bits that name a mode; the others are ports, pause, FEC and negotiation itself.
     let set = |bit_set: &dyn Fn(usize) -> bool| {
-        let modes = names.link_modes.iter().filter(|(bit, name)| name.contains("base") && bit_set(**bit));
+        let modes = names.iter().filter(|(bit, name)| name.contains("base") && bit_set(**bit));
         LinkModes(modes.map(|(_, name)| name.clone()).collect())
     };
-    let autoneg_bit = names.link_modes.iter().find(|(_, name)| *name == "Autoneg").map(|(bit, _)| *bit);
+    let autoneg_bit = names.iter().find(|(_, name)| *name == "Autoneg").map(|(bit, _)| *bit);
     if let Some(ours) = &row.ours {
         let (supported, advertised) = (set(&|bit| ours.mask(bit)), set(&|bit| ours.value(bit)));
         let lists = !supported.0.is_empty() || !advertised.0.is_empty();
@@ -604,5 +623,4 @@ fn decode_link_modes(
         }
         None => Reading::Absent(source),
     };
-    true
 }

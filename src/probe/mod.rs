@@ -8,6 +8,7 @@ mod interfaces;
 mod ioctl;
 mod isolated;
 mod kernel;
+mod legacy;
 mod links;
 mod live;
 mod netlink;

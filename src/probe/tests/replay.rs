@@ -82,6 +82,17 @@ fn the_recorded_machine_reads_as_its_tools_print_it() {
 }
 
 #[test]
+fn our_table_of_link_modes_is_the_kernels() {
+    let replies = recording().exchanges;
+    let reply = replies.iter().find(|exchange| exchange.ask.to_string() == "ETHTOOL_MSG_STRSET_GET").unwrap();
+    let answer = netlink::Answer::new(reply.reply.clone());
+    let kernels = ethtool::names(&answer.parts[0]).link_modes;
+    for (bit, name) in legacy::link_mode_names() {
+        assert_eq!(Some(&name), kernels.get(&bit), "bit {bit}");
+    }
+}
+
+#[test]
 fn a_kernel_without_ethtool_netlink_leaves_gaps_that_say_so() {
     let mut recording = recording();
     recording.exchanges.retain(|exchange| !exchange.ask.to_string().starts_with("ETHTOOL_MSG"));
