@@ -229,13 +229,19 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         kind: Reading::Known(kind, source),
         alias: optional(row.alias.clone()),
         address: optional(row.address.as_deref().and_then(|bytes| address(bytes, row.hardware))),
-        permanent_address: optional(row.permanent_address.as_deref().and_then(|bytes| address(bytes, row.hardware))),
         device: device.pci.clone(),
         admin_up: Reading::Known(admin_up, source),
         vlan_tags: vlan_tags(scan, links, device, source),
         ..Interface::default()
     };
     out.link.up = Reading::Known(admin_up && carrier, source);
+    out.permanent_address = match row.permanent_address.as_deref() {
+        // Kernels before 5.6 never send it, later ones send none where there is none.
+        None if scan.out.host.kernel.known().is_some_and(|kernel| kernel.parts < vec![5, 6]) => {
+            Reading::Unknown(scan.gap(GapKind::KernelTooOld, "IFLA_PERM_ADDRESS", &plan::PERMANENT, &device.name))
+        }
+        bytes => optional(bytes.and_then(|bytes| address(bytes, row.hardware))),
+    };
     let why = GapKind::KernelTooOld;
     let detail = "not in the answer to RTM_GETLINK";
     out.oper_state = scan.or_unknown(row.oper_state.and_then(oper_state), source, why, detail);

@@ -8,6 +8,7 @@ mod isolation;
 mod live;
 mod namespaces;
 mod replay;
+mod totality;
 mod trees;
 
 /// One sample of everything.
