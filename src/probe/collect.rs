@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
-use super::{ethtool, host, interfaces, links, netlink, pci, session};
+use super::{ethtool, host, interfaces, links, netlink, offers, pci, session};
 use crate::snapshot::{SampleSource, Snapshot};
 
 /// What to collect.
@@ -47,7 +47,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     session::default_route(&mut scan, routes);
     session::session(&mut scan, addresses);
     progress("ethtool");
-    let family = interfaces::ethtool(&mut scan, &found, family);
+    let family = offers::collect(&mut scan, &found, family);
     stamps.pause = scan.kernel.now_ms();
     progress("drivers");
     statistics::drivers(&mut scan, &found, &mut stamps);

@@ -39,17 +39,20 @@ fn system(scan: &mut Scan<'_>) {
     const QNAP_MARK: &str = "/etc/config/qpkg.conf";
     const PROXMOX: &str = "/etc/pve";
     const TRUENAS: &str = "/etc/version";
-    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas] = scan.batch(&[
-        Request::read("/etc/os-release"),
-        Request::read("/usr/lib/os-release"),
-        Request::read(SYNOLOGY),
-        Request::read("/etc.defaults/synoinfo.conf"),
-        Request::read(QNAP),
-        Request::read("/etc/config/uLinux.conf"),
-        Request::exists(QNAP_MARK),
-        Request::exists(PROXMOX),
-        Request::read(TRUENAS),
-    ]);
+    const TRUENAS_MIDDLEWARE: &str = "/usr/bin/midclt";
+    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas, middleware] =
+        scan.batch(&[
+            Request::read("/etc/os-release"),
+            Request::read("/usr/lib/os-release"),
+            Request::read(SYNOLOGY),
+            Request::read("/etc.defaults/synoinfo.conf"),
+            Request::read(QNAP),
+            Request::read("/etc/config/uLinux.conf"),
+            Request::exists(QNAP_MARK),
+            Request::exists(PROXMOX),
+            Request::read(TRUENAS),
+            Request::exists(TRUENAS_MIDDLEWARE),
+        ]);
     let (reply, path) =
         if release.bytes().is_some() { (&release, "/etc/os-release") } else { (&fallback, "/usr/lib/os-release") };
     match scan.text_of(reply, path, &plan::SYSTEM, "") {
@@ -102,11 +105,12 @@ fn system(scan: &mut Scan<'_>) {
     } else if let Some(version) = truenas
         .bytes()
         .map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned())
-        .filter(|version| version.contains("TrueNAS") || version.contains("FreeNAS"))
+        .filter(|version| middleware.bytes().is_some() || version.contains("TrueNAS"))
     {
         let source = scan.file(TRUENAS);
         scan.out.host.platform = Reading::Known("truenas".into(), source);
-        scan.out.host.os = Reading::Known(version, source);
+        let named = if version.contains("TrueNAS") { version } else { format!("TrueNAS {version}") };
+        scan.out.host.os = Reading::Known(named, source);
     }
 }
 

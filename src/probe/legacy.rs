@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::ethtool::Command;
-use super::interfaces::{self, Links, Netdev};
-use super::ioctl;
+use super::interfaces::{Links, Netdev};
 use super::kernel::Reply;
 use super::plan::{self, Probe};
 use super::scan::Scan;
+use super::{ioctl, offers};
 use crate::reading::{GapKind, Reading};
 use crate::snapshot::Interface;
 
@@ -135,8 +135,8 @@ fn link_modes(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let source = scan.ioctl(command, &device.name);
     match take(scan, &reply, row, &plan::LINK_MODES, device) {
         Ok((row, port)) => {
-            interfaces::apply_link_modes(scan, interface, device, &row, &link_mode_names(), source);
-            interface.port.connector = Reading::Known(interfaces::port_type(port), source);
+            offers::apply_link_modes(scan, interface, device, &row, &link_mode_names(), source);
+            interface.port.connector = Reading::Known(offers::port_type(port), source);
         }
         Err(None) => {
             let link = &mut interface.link;
@@ -162,7 +162,7 @@ fn features(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let source = scan.ioctl("ETHTOOL_GFEATURES", &device.name);
     let refusal = if values.bytes().is_some() { names } else { values };
     match take(scan, &refusal, both, &plan::FEATURES, device) {
-        Ok((row, names)) => interface.features = interfaces::apply_features(&row, &names, source),
+        Ok((row, names)) => interface.features = offers::apply_features(&row, &names, source),
         Err(None) => interface.features = Reading::Absent(source),
         Err(Some(_)) => {}
     }
@@ -173,8 +173,8 @@ fn rings(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let source = scan.ioctl("ETHTOOL_GRINGPARAM", &device.name);
     let row = reply.bytes().and_then(ioctl::rings);
     match take(scan, &reply, row, &plan::RINGS, device) {
-        Ok(row) => interfaces::apply_rings(interface, row, source),
-        Err(None) => interfaces::apply_rings(interface, super::ethtool::RingsRow::default(), source),
+        Ok(row) => offers::apply_rings(interface, row, source),
+        Err(None) => offers::apply_rings(interface, super::ethtool::RingsRow::default(), source),
         Err(Some(_)) => {}
     }
 }
@@ -184,8 +184,8 @@ fn pause(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let source = scan.ioctl("ETHTOOL_GPAUSEPARAM", &device.name);
     let row = reply.bytes().and_then(ioctl::pause);
     match take(scan, &reply, row, &plan::PAUSE, device) {
-        Ok(row) => interfaces::apply_pause(interface, &row, source),
-        Err(None) => interfaces::apply_pause(interface, &super::ethtool::PauseRow::default(), source),
+        Ok(row) => offers::apply_pause(interface, &row, source),
+        Err(None) => offers::apply_pause(interface, &super::ethtool::PauseRow::default(), source),
         Err(Some(_)) => {}
     }
 }

@@ -12,6 +12,7 @@ mod legacy;
 mod links;
 mod live;
 mod netlink;
+mod offers;
 mod pci;
 mod pci_config;
 pub mod plan;

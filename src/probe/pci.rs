@@ -402,15 +402,13 @@ impl Around {
         };
         link.upper = Reading::Known(upper, scan.file(format!("{DEVICES}/{lower}")));
         let [upper_speed, upper_width, upper_speed_max, upper_width_max] = self.figures(scan, upper);
-        for (file, fact, mine, other) in
-            [(LINK_FILES[0], "speed", &speed, &upper_speed), (LINK_FILES[1], "width", &width, &upper_width)]
-        {
+        for (fact, mine, other) in [("speed", &speed, &upper_speed), ("width", &width, &upper_width)] {
             if let (Reading::Known(used, used_source), Reading::Known(value, other_source)) = (mine, other)
                 && used != value
             {
                 scan.out.conflicts.push(Conflict {
                     subject: device.to_string(),
-                    fact: format!("device.pcie.links.{fact} ({file} of {lower} and {upper})"),
+                    fact: format!("device.pcie.links.{fact}"),
                     used: used.to_string(),
                     used_source: *used_source,
                     other: value.to_string(),

@@ -129,10 +129,11 @@ fn a_namespace_that_cannot_be_entered_is_refused_as_a_whole() {
 }
 
 #[test]
-#[ignore = "measures: run by hand"]
+#[ignore = "measures: run by hand, with PAIRS=5000 for more"]
 fn a_thousand_interfaces() {
     let mut script = String::new();
-    for at in 0..500 {
+    let pairs = std::env::var("PAIRS").ok().and_then(|pairs| pairs.parse().ok()).unwrap_or(500);
+    for at in 0..pairs {
         use std::fmt::Write;
         writeln!(script, "link add a{at} type veth peer name b{at}").unwrap();
     }

@@ -254,6 +254,15 @@ fn appliances_are_known_by_their_marker_files() {
     assert_eq!(host.os.known().unwrap(), "QuTS hero h5.2.0");
     assert_eq!(host.product.known().unwrap(), "TS-h973AX");
 
+    let mut truenas = Tree::default();
+    truenas.file("/etc/os-release", "ID=debian\n");
+    truenas.file("/etc/version", "25.04.1\n");
+    assert_eq!(scan(&mut truenas).host.platform.known().unwrap(), "debian");
+    truenas.file("/usr/bin/midclt", "");
+    let host = scan(&mut truenas).host;
+    assert_eq!(host.platform.known().unwrap(), "truenas");
+    assert_eq!(host.os.known().unwrap(), "TrueNAS 25.04.1");
+
     let mut proxmox = Tree::default();
     proxmox.file("/etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n");
     proxmox.file("/etc/pve/storage.cfg", "");
