@@ -46,8 +46,11 @@ impl Reading {
 /// Reads this host.
 pub(super) fn snapshot(reading: &Reading, surroundings: &mut Surroundings<'_>) -> Snapshot {
     let mut kernel = probe::Isolated::new(&reading.root);
-    let options =
-        probe::Options { interval_ms: reading.interval_ms, interfaces: reading.interfaces.iter().cloned().collect() };
+    let options = probe::Options {
+        interval_ms: reading.interval_ms,
+        interfaces: reading.interfaces.iter().cloned().collect(),
+        ..probe::Options::default()
+    };
     let mut snapshot = probe::collect(&mut kernel, &options, surroundings.progress);
     snapshot.sort();
     snapshot
