@@ -104,8 +104,8 @@ fn verdict(name: &str, state: Option<&str>, findings: &[Finding]) -> Vec<String>
     if state == Some("up") && mine().any(|finding| finding.kind == "limit") {
         words.push("LIMIT".into());
     }
-    if words.is_empty() && state == Some("up") {
-        words.push("ok".into());
+    if words.is_empty() {
+        words.extend(state.map(|state| if state == "up" { "ok" } else { "down" }.into()));
     }
     words
 }
