@@ -2,7 +2,7 @@
 # Everything that must hold before a change is merged. CI runs the same. Usage: ./test.sh [--long]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-PATH=$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin
+PATH=$PATH${HOME:+:$HOME/.cargo/bin}:/usr/sbin:/sbin
 
 usage() {
     cat <<'END'
@@ -89,14 +89,11 @@ check_rust() {
     cargo clippy --version >/dev/null 2>&1 || fail "cargo clippy is not there: rustup component add clippy"
 }
 
-all_tests() {
-    if $long; then
-        # Tests named record_* write fixtures: they are run by hand only.
-        PROPTEST_CASES=${PROPTEST_CASES:-20000} cargo test -- --include-ignored --skip record_
-    else
-        cargo test
-    fi
-}
+tests=(cargo test)
+if $long; then
+    # Tests named record_* write fixtures: they are run by hand only.
+    tests=(env "PROPTEST_CASES=${PROPTEST_CASES:-20000}" cargo test -- --include-ignored --skip record_)
+fi
 
 check_scripts() {
     local scripts
@@ -112,7 +109,7 @@ install_packages
 check_rust
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets -- -D warnings
-step "tests" all_tests
+step "tests" "${tests[@]}"
 step "rules: check" cargo run --quiet -- rules check rules
 step "rules: cases and mutants" cargo run --quiet -- rules test
 step "scripts" check_scripts
