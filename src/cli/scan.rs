@@ -62,7 +62,10 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         interval_ms: arguments.interval,
         root: arguments.root.clone(),
     };
-    let (rules, mut problems) = load_rules(&arguments.report.rules);
+    let (rules, mut problems) = match load_rules(&arguments.report.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     let snapshot = snapshot(&reading, surroundings);
     for name in &arguments.interface {
         if snapshot.interface(name).is_none() {
@@ -75,8 +78,13 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     if arguments.snapshot {
         return Output { err: problems, ..Output::text(snapshot.to_json() + "\n") };
     }
+    let missing = arguments.interface.iter().any(|name| snapshot.interface(name).is_none());
     let report = report_of(&snapshot, &rules);
-    deliver(&[report], &arguments.report, surroundings.terminal, problems)
+    let mut output = deliver(&[report], &arguments.report, surroundings.terminal, problems);
+    if missing {
+        output.code = exit::USAGE;
+    }
+    output
 }
 
 /// A duration in milliseconds: `3s`, `500ms`, `2min`, or seconds without a unit.

@@ -45,7 +45,7 @@ fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Findi
 }
 
 fn physical(facts: &Facts<'_>, index: usize) -> Option<bool> {
-    let slot = facts.catalogue().slot(INTERFACE, "port.is_physical")?;
+    let slot = facts.catalogue().slot(INTERFACE, "port.physical")?;
     match facts.read(Facts::entity(INTERFACE, index), slot) {
         State::Known(Value::Bool(physical)) => Some(physical),
         _ => None,
