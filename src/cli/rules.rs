@@ -285,6 +285,8 @@ fn coverage(arguments: &Coverage) -> Output {
     for path in arguments.inputs.iter().flat_map(|path| files_below(path)) {
         match capture::read(&path) {
             Ok(snapshot) => inputs.push((path.display().to_string(), snapshot)),
+            // Not everything that lies in a folder is a capture.
+            Err(capture::CaptureError::Unrecognised(_)) if !arguments.inputs.contains(&path) => {}
             Err(error) => {
                 unread = true;
                 err.push(error.to_string());
