@@ -1,9 +1,9 @@
 //! Facts of scope `device` (a PCI function of class network) and `pcie_link`.
 
-use super::catalogue::{DEVICE, INTERFACE, LINK};
+use super::catalogue::{DEVICE, EVENT, INTERFACE, LINK, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings};
+use super::{Derived, Facts, ceilings, events, measurements};
 use crate::lang::{Dim, State, Type, Value, Words};
 use crate::reading::{Bytes, Gigatransfers, Reading};
 use crate::snapshot::{PciAddress, PciDevice, PcieLink, PcieRole};
@@ -58,6 +58,28 @@ pub(super) fn entries() -> Vec<Entry> {
             "network interfaces of the card, all functions",
             ports,
         ),
+        derived(
+            "log",
+            Type::list(Type::Entity(EVENT)),
+            Unit::Plain,
+            "events of the kernel log that name it",
+            |facts, index| events::list(facts, DEVICE, index),
+        ),
+        derived(
+            "measured",
+            Type::list(Type::Entity(MEASUREMENT)),
+            Unit::Plain,
+            "results measured over its ports",
+            |facts, index| measurements::list(facts, Some(&facts.topology().card_ports(index))),
+        ),
+        derived("pcie.link", Type::Entity(LINK), Unit::Plain, "its own PCIe link", |facts, index| {
+            let links = links(facts, index);
+            let first = match &links.state {
+                State::Known(Value::List(all)) => all.first().cloned(),
+                _ => None,
+            };
+            Derived { state: first.map_or(links.state.clone(), State::Known), ..links }
+        }),
         derived(
             "is_primary",
             Type::Bool,
