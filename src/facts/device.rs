@@ -32,7 +32,14 @@ static CLASSES: Words = Words {
 };
 
 pub(super) fn entries() -> Vec<Entry> {
-    let mut entries = facts! { Device, PciDevice;
+    let mut entries = readings();
+    entries.extend(path_entries());
+    entries.extend(identity_entries());
+    entries
+}
+
+fn readings() -> Vec<Entry> {
+    facts! { Device, PciDevice;
         "class_code" = class: u16, "lspci -n -s {bdf}", "base class and subclass";
         "id" = id: String, "lspci -nn -s {bdf}", "vendor, device and subsystem ids";
         "name" = name: String, "lspci -s {bdf}", "name out of the PCI id list";
@@ -44,9 +51,11 @@ pub(super) fn entries() -> Vec<Entry> {
         "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vv -s {bdf}", "maximum read request size";
         "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vv -s {bdf}", "relaxed ordering is enabled";
         "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "it sits on a bus that a hypervisor emulates";
-    };
-    let rate = Type::number(Dim::RATE);
-    entries.extend([
+    }
+}
+
+fn identity_entries() -> Vec<Entry> {
+    vec![
         derived("address", Type::Text, Unit::Plain, "PCI address", |facts, index| {
             Derived::fact(Value::Text(facts.snapshot().devices[index].address.to_string().into()))
         }),
@@ -94,6 +103,12 @@ pub(super) fn entries() -> Vec<Entry> {
             "links from the device up to the root port",
             links,
         ),
+    ]
+}
+
+fn path_entries() -> Vec<Entry> {
+    let rate = Type::number(Dim::RATE);
+    vec![
         derived(
             "pcie.path.narrowest",
             Type::Entity(LINK),
@@ -139,8 +154,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "inputs of the path's ceiling that were assumed",
             |facts, index| ceilings::path(facts, index, |ceiling| ceiling.assumed.len() as f64),
         ),
-    ]);
-    entries
+    ]
 }
 
 pub(super) fn link_entries() -> Vec<Entry> {
