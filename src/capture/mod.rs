@@ -1,9 +1,13 @@
 //! Readings of another time or place. So far: snapshots in their serialised form.
 
+mod measured;
+
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+pub use measured::attach;
 
 use crate::snapshot::{DocumentError, SCHEMA, SampleSource, Snapshot};
 
@@ -24,7 +28,10 @@ impl fmt::Display for CaptureError {
         match self {
             Self::Unreadable(why) => out.write_str(why),
             Self::Unrecognised(why) => {
-                write!(out, "{why}; what would be recognised: a snapshot of netdoctor ({SCHEMA})")
+                write!(
+                    out,
+                    "{why}; what would be recognised: a snapshot of netdoctor ({SCHEMA}), and for --measured the output of iperf3, as text or JSON"
+                )
             }
         }
     }
@@ -32,8 +39,8 @@ impl fmt::Display for CaptureError {
 
 impl std::error::Error for CaptureError {}
 
-/// Reads an input: a file, or `-` for standard input.
-pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
+/// Reads a file, or standard input for `-`, as text; bytes that are no UTF-8 are replaced.
+fn read_text(path: &Path) -> Result<String, CaptureError> {
     let name = path.display().to_string();
     let unreadable = |error: &dyn fmt::Display| CaptureError::Unreadable(format!("{name}: can't be read: {error}"));
     let mut bytes = Vec::new();
@@ -47,10 +54,17 @@ pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
     if bytes.len() as u64 > LARGEST {
         return Err(unreadable(&format_args!("larger than {} MiB", LARGEST >> 20)));
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.trim().is_empty() {
         return Err(CaptureError::Unrecognised(format!("{name} is empty")));
     }
+    Ok(text)
+}
+
+/// Reads an input: a file, or `-` for standard input.
+pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
+    let name = path.display().to_string();
+    let text = read_text(path)?;
     let read = Snapshot::from_json(&text).map(|mut snapshot| {
         // What was live when it was written is a capture now.
         if snapshot.sample.source == SampleSource::Live {

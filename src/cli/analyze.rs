@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{deliver, load_rules, report_of};
+use super::output::{attach_measured, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::capture;
 
@@ -24,7 +24,11 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     let mut reports = Vec::new();
     let mut unreadable = false;
     for input in &arguments.inputs {
-        match capture::read(input) {
+        let read = capture::read(input).and_then(|mut snapshot| {
+            attach_measured(&mut snapshot, &arguments.report)?;
+            Ok(snapshot)
+        });
+        match read {
             Ok(snapshot) => reports.push(report_of(&snapshot, &rules)),
             Err(error) => {
                 unreadable = true;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{FailOn, Format, ReportArguments, RuleArguments, exit};
+use crate::capture::{CaptureError, attach};
 use crate::facts::Facts;
 use crate::knowledge::Knowledge;
 use crate::report::escape::visible;
@@ -62,6 +63,18 @@ pub(super) fn load_rules(arguments: &RuleArguments) -> Result<(RuleSet, Vec<Stri
     let set = RuleSet::with_folders(&folders);
     let problems = set.problems.iter().map(ToString::to_string).collect();
     Ok((set, problems))
+}
+
+/// Reads the measured results that the user named into a snapshot.
+pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArguments) -> Result<(), CaptureError> {
+    for given in &arguments.measured {
+        let named = given.split_once('=').filter(|(name, _)| snapshot.interface(name).is_some());
+        match named {
+            Some((name, file)) => attach(snapshot, Path::new(file), Some(name))?,
+            None => attach(snapshot, Path::new(given), None)?,
+        }
+    }
+    Ok(())
 }
 
 /// Diagnoses a snapshot.

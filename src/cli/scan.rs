@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{deliver, load_rules, report_of};
+use super::output::{attach_measured, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::probe;
 use crate::snapshot::Snapshot;
@@ -66,7 +66,10 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         Ok(loaded) => loaded,
         Err(output) => return output,
     };
-    let snapshot = snapshot(&reading, surroundings);
+    let mut snapshot = snapshot(&reading, surroundings);
+    if let Err(error) = attach_measured(&mut snapshot, &arguments.report) {
+        return Output::failure(error.to_string(), exit::INPUT);
+    }
     for name in &arguments.interface {
         if snapshot.interface(name).is_none() {
             problems.push(format!("there is no interface `{}`", crate::report::escape::visible(name)));

@@ -4,6 +4,7 @@
 pub mod assignments;
 pub mod cpu_list;
 pub mod cpuinfo;
+pub mod iperf3;
 pub mod meminfo;
 pub mod pci_link;
 pub mod proc_status;
