@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
+use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
 use super::entry::Put;
 use super::unit::Unit;
 use super::{Facts, set};
@@ -37,7 +37,9 @@ pub fn assign(snapshot: &mut Snapshot, assignment: &str, source: Source) -> Resu
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
 fn target_of<'t>(snapshot: &Snapshot, target: &'t str) -> Result<(Entity, &'t str), String> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
-    let all = [HOST, INTERFACE, DEVICE, LINK].into_iter().flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
+    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT, MEMBER, QDISC]
+        .into_iter()
+        .flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
     let mut best: Option<(Entity, &str)> = None;
     for entity in all {
         let name = facts.name(entity);

@@ -73,6 +73,13 @@ pub(super) fn entries() -> Vec<Entry> {
             "why the link runs at its speed",
             speed::verdict,
         ),
+        derived(
+            "measured_verdict",
+            Type::Word(&measurements::VERDICTS),
+            Unit::Plain,
+            "best measured result against the ceiling",
+            measurements::verdict,
+        ),
         derived("rate.rx", Type::number(Dim::RATE), Unit::BitsPerSecond, "received in the sample", |facts, index| {
             facts.same_as(INTERFACE, index, "counter.rx_bytes.rate")
         }),

@@ -4,7 +4,9 @@ use super::catalogue::{INTERFACE, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
 use super::{Derived, Facts};
-use crate::lang::{State, Type, Value};
+use crate::ceiling::Direction;
+use crate::ceiling::verdict::{Conditions, Verdict, caveats, judge};
+use crate::lang::{State, Type, Value, Words};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Version};
 use crate::snapshot::Measurement;
 
@@ -92,6 +94,63 @@ fn share(facts: &Facts<'_>, index: usize) -> Derived {
         }
         _ => Derived::unknown(from),
     }
+}
+
+/// The best result of an interface beside its ceiling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Which result.
+    pub measurement: usize,
+    /// Its rate, bit/s.
+    pub bps: f64,
+    /// Where it stands.
+    pub verdict: Verdict,
+    /// Its rate over the typical ceiling.
+    pub share: f64,
+    /// Why the comparison is weaker than it looks, in words.
+    pub caveats: Vec<String>,
+}
+
+/// The verdicts, as a vocabulary of the language.
+pub(super) static VERDICTS: Words =
+    Words { name: "measured verdict", words: &["at_ceiling", "close", "not_the_limit", "above_model"], open: false };
+
+impl Facts<'_> {
+    /// The fastest result that was measured over an interface, judged against its ceiling.
+    pub fn judged(&self, interface: usize) -> Option<Judged> {
+        let ceiling = &self.interface_ceiling(interface)?.combined.as_ref()?.ceiling;
+        let results = self.snapshot().host.measured.known()?;
+        let mine = |one: &Measurement| {
+            let at = one.interface.known().and_then(|name| self.topology().interface("", name));
+            at == Some(interface)
+        };
+        let rates = results.iter().enumerate().filter(|(_, one)| mine(one));
+        let rates = rates.filter_map(|(at, one)| Some((at, one, one.rate.known()?.0 as f64)));
+        let (measurement, one, bps) = rates.max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let buses = self.knowledge().buses();
+        let judgement = judge(bps, ceiling, buses)?;
+        let conditions = Conditions {
+            direction: one.sends.known().map(|sends| if *sends { Direction::Transmit } else { Direction::Receive }),
+            streams: one.streams.known().copied(),
+            seconds: one.duration.known().map(|duration| duration.0),
+        };
+        let caveats = [judgement.caveats, caveats(&conditions, None, buses)].concat();
+        Some(Judged { measurement, bps, verdict: judgement.verdict, share: judgement.share_of_typical, caveats })
+    }
+}
+
+/// Where the best result of an interface stands; absent where nobody measured.
+pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
+    let from = facts.key(INTERFACE, index, "ceiling.typical");
+    let Some(judged) = facts.judged(index) else { return Derived::absent(from) };
+    let word = match judged.verdict {
+        Verdict::AtCeiling => "at_ceiling",
+        Verdict::Close => "close",
+        Verdict::NotTheLimit => "not_the_limit",
+        Verdict::ModelOrInputWrong => "above_model",
+    };
+    let result = facts.key(MEASUREMENT, judged.measurement, "rate");
+    Derived::of(State::Known(Value::Word(word.into())), [from, result].concat())
 }
 
 /// Results of the host, or of one interface.

@@ -25,6 +25,7 @@ pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate
 pub use counters::{Count, Counted};
 pub use entry::{CounterView, Entry, Put};
 pub use events::Event;
+pub use measurements::Judged;
 pub use unit::{Unit, show, show_number, unit_of_type};
 
 use std::cell::{OnceCell, RefCell};

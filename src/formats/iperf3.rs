@@ -213,8 +213,7 @@ fn runs_of(head: &Head, summaries: &[Summary]) -> Vec<Run> {
 }
 
 fn mode_of(id: &str) -> &str {
-    let start =
-        id.find(['T', 'R']).filter(|at| id[*at..].starts_with("TX") || id[*at..].starts_with("RX"));
+    let start = id.find(['T', 'R']).filter(|at| id[*at..].starts_with("TX") || id[*at..].starts_with("RX"));
     start.map_or("", |at| &id[at..])
 }
 

@@ -50,7 +50,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
         not_seen,
         checks,
     };
-    report.answer = summary::answer(&report);
+    report.answer = summary::answer(facts, &report);
     report
 }
 

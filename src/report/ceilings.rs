@@ -137,6 +137,13 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
             binds: binding == Mechanism::Pcie,
         });
     }
+    if let Some(judged) = facts.judged(interface) {
+        steps.push(WaterfallStep {
+            label: format!("measured ({} % of typical)", significant(judged.share * 100.0, 2)),
+            bps: judged.bps,
+            ..WaterfallStep::default()
+        });
+    }
     steps
 }
 

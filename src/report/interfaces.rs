@@ -38,7 +38,7 @@ fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Findi
         is_session: copied(&interface.session.is_session) == Some(true),
         pcie: ceilings::pcie(facts, index),
         ceiling: ceilings::row(facts, index),
-        measured_bps: None,
+        measured_bps: facts.judged(index).map(|judged| judged.bps),
         drops: drops(facts, index),
         verdict: verdict(&name, state, findings),
     }

@@ -1,6 +1,7 @@
 //! The first two lines: the answer, and how good the sample was.
 
 use super::model::{Finding, InterfaceRow, Report};
+use crate::ceiling::verdict::Verdict;
 use crate::facts::{Count, Facts};
 use crate::reading::numbers::{rate, rate_range, significant};
 use crate::snapshot::SampleSource;
@@ -64,25 +65,19 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
 }
 
 /// The answer in one sentence, two at most.
-pub(super) fn answer(report: &Report) -> String {
-    let root = |finding: &&Finding| finding.under.is_none();
-    let is_loud = |finding: &&Finding| {
-        matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.severity.as_str(), "critical" | "warning")
-    };
-    let loud: Vec<&Finding> = report.findings.iter().filter(root).filter(is_loud).collect();
+pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
+    let roots = || report.findings.iter().filter(|finding| finding.under.is_none());
+    let loud: Vec<&Finding> = roots().filter(|finding| is_loud(finding)).collect();
+    if let Some(sentence) = measured(facts, report, &loud) {
+        return sentence;
+    }
     if let Some(first) = loud.first() {
         let more = if loud.len() > 1 { format!(" {} more below.", loud.len() - 1) } else { String::new() };
         return format!("{}: {}.{more}", subject(first), first.title);
     }
-    let limits: Vec<&Finding> = report.findings.iter().filter(root).filter(|finding| finding.kind == "limit").collect();
-    let ceilings: Vec<String> = limits
-        .iter()
-        .flat_map(|finding| &finding.interfaces)
-        .filter_map(|name| {
-            let row = report.interfaces.iter().find(|row| row.name == *name)?;
-            limit_sentence(row)
-        })
-        .collect();
+    let limits = roots().filter(|finding| finding.kind == "limit").flat_map(|finding| &finding.interfaces);
+    let mut ceilings: Vec<String> = limits.filter_map(|name| limit_sentence(row(report, name)?)).collect();
+    ceilings.dedup();
     if !ceilings.is_empty() {
         return format!("No fault found. {}.", ceilings.join("; "));
     }
@@ -99,6 +94,50 @@ pub(super) fn answer(report: &Report) -> String {
             format!("Nothing wrong found on {up} hardware port{} up.", if up == 1 { " that is" } else { "s that are" })
         }
     }
+}
+
+fn is_loud(finding: &Finding) -> bool {
+    matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.severity.as_str(), "critical" | "warning")
+}
+
+fn row<'r>(report: &'r Report, name: &str) -> Option<&'r InterfaceRow> {
+    report.interfaces.iter().find(|row| row.name == name)
+}
+
+/// The answer where a result was measured: it is held against the ceiling before anything else is said.
+fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<String> {
+    let best = |row: &&InterfaceRow| row.measured_bps.unwrap_or(0.0);
+    let row =
+        report.interfaces.iter().filter(|row| row.measured_bps.is_some()).max_by(|a, b| best(a).total_cmp(&best(b)))?;
+    let ceiling = row.ceiling.as_ref()?;
+    let index =
+        facts.snapshot().interfaces.iter().position(|one| one.name == row.name && one.namespace == row.namespace)?;
+    let judged = facts.judged(index)?;
+    let range = rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == "low");
+    let reached = format!("{} reached {}", row.name, rate(judged.bps));
+    let part = &ceiling.binding_text;
+    let concerns = |finding: &&&Finding| finding.interfaces.is_empty() || finding.interfaces.contains(&row.name);
+    Some(match judged.verdict {
+        Verdict::AtCeiling => {
+            format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
+        }
+        Verdict::Close => format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere."),
+        Verdict::ModelOrInputWrong => {
+            format!(
+                "{reached}, more than the {range} that {part} should carry: an input of the ceiling is wrong. See what was assumed."
+            )
+        }
+        Verdict::NotTheLimit => match loud.iter().find(concerns) {
+            Some(finding) => format!(
+                "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
+                finding.title
+            ),
+            None => format!(
+                "{reached}, {} % of what it typically can do ({range}): {part} is not what limits it.",
+                significant(judged.share * 100.0, 2)
+            ),
+        },
+    })
 }
 
 fn subject(finding: &Finding) -> String {

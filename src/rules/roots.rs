@@ -7,6 +7,7 @@ use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Severity, Side};
+use crate::ceiling::verdict::Verdict;
 use crate::facts::Facts;
 use crate::snapshot::{NaturalPart, natural};
 
@@ -37,14 +38,16 @@ fn layer(rule: &Rule) -> usize {
     LAYERS.iter().position(|areas| areas.contains(&area)).unwrap_or(LAYERS.len())
 }
 
-/// Class of the report's order: growing loss, link down or degraded, other faults, risk, limit, hygiene.
-fn class(rule: &Rule, finding: &Finding) -> u8 {
+/// Class of the report's order: a ceiling that a measurement reached, growing loss, link down or degraded, other faults, risk,
+/// limit, hygiene.
+fn class(facts: &Facts<'_>, rule: &Rule, outcome: &Outcome, finding: &Finding) -> u8 {
     let growing = finding.arm.as_ref().is_some_and(|held| matches!(held.name, ArmName::Delta | ArmName::Repeat));
     match finding.kind {
         Kind::Fault if growing => 1,
         Kind::Fault if finding.arm.is_none() && layer(rule) < 2 => 2,
         Kind::Fault => 3,
         Kind::Risk => 4,
+        Kind::Limit if at_ceiling(facts, outcome) => 0,
         Kind::Limit => 5,
         Kind::Hygiene => 6,
     }
@@ -65,14 +68,26 @@ fn weight(finding: &Finding) -> f64 {
     severity * confidence
 }
 
+/// True where the interfaces of a finding were measured at their ceiling, and nowhere below it.
+fn at_ceiling(facts: &Facts<'_>, outcome: &Outcome) -> bool {
+    let judged: Vec<Verdict> = facts
+        .interfaces_of(outcome.subject)
+        .into_iter()
+        .filter_map(|port| facts.judged(port))
+        .map(|one| one.verdict)
+        .collect();
+    !judged.is_empty() && judged.iter().all(|verdict| *verdict == Verdict::AtCeiling)
+}
+
 /// True where a finding of `cause` may fold one of `symptom`: an edge of the rule, the same or a lower subject, enough
-/// confidence. A ceiling folds nothing here: only a measurement at the ceiling makes it a cause.
+/// confidence. A ceiling is a cause only where a measurement reached it: below it, something else comes first.
 fn folds(facts: &Facts<'_>, rules: &RuleSet, cause: (&Outcome, &Finding), symptom: &Outcome) -> bool {
     let (rule, other) = (&rules.rules()[cause.0.rule], &rules.rules()[symptom.rule]);
     let edge = rule.spec.explains.iter().find(|edge| edge.rule == other.id());
     let own_side = edge.is_some_and(|edge| edge.side != Some(Side::Peer));
     let belongs = related(facts, cause.0.subject, symptom.subject.scope).contains(&symptom.subject);
-    own_side && belongs && cause.1.confidence > Confidence::Low && cause.1.kind != Kind::Limit
+    let binds = cause.1.kind != Kind::Limit || at_ceiling(facts, cause.0);
+    own_side && belongs && cause.1.confidence > Confidence::Low && binds
 }
 
 /// Ranks the findings of a diagnosis: roots in order, each followed by what is folded below it.
@@ -117,7 +132,7 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
         .map(|(at, outcome, finding)| {
             let rule = &rules.rules()[outcome.rule];
             let subject = natural(&facts.name(outcome.subject));
-            (class(rule, finding), score(*at, finding), rule.id().to_owned(), subject, *at)
+            (class(facts, rule, outcome, finding), score(*at, finding), rule.id().to_owned(), subject, *at)
         })
         .collect();
     heads.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| (&a.2, &a.3).cmp(&(&b.2, &b.3))));
@@ -127,7 +142,8 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
             let rule = &rules.rules()[other.rule];
             let belongs = related(facts, other.subject, outcome.subject.scope).contains(&outcome.subject);
             let names_it = rule.spec.instead_of.iter().any(|withheld| withheld == id);
-            (names_it && belongs && finding.kind != Kind::Limit).then(|| rule.id().to_owned())
+            (names_it && belongs && (finding.kind != Kind::Limit || at_ceiling(facts, other)))
+                .then(|| rule.id().to_owned())
         })
     };
     let mut ranked = Vec::new();
