@@ -270,10 +270,14 @@ fn test(arguments: &Test) -> Output {
 fn coverage(arguments: &Coverage) -> Output {
     let (rules, mut err) = load_rules(&arguments.rules);
     let mut inputs = Vec::new();
+    let mut code = exit::CLEAN;
     for path in arguments.inputs.iter().flat_map(|path| files_below(path)) {
         match capture::read(&path) {
             Ok(snapshot) => inputs.push((path.display().to_string(), snapshot)),
-            Err(error) => err.push(error.to_string()),
+            Err(error) => {
+                code = exit::INPUT;
+                err.push(error.to_string());
+            }
         }
     }
     let coverage = cover(&rules, inputs.iter().map(|(name, snapshot)| (name.as_str(), snapshot)));
@@ -287,7 +291,7 @@ fn coverage(arguments: &Coverage) -> Output {
     }
     let proven = coverage.fires.values().filter(|fires| !fires.is_empty()).count();
     out += &format!("{proven} of {} rules fire from {} captures\n", coverage.fires.len(), inputs.len());
-    Output { out, err, ..Output::default() }
+    Output { out, err, code, ..Output::default() }
 }
 
 /// The path itself, or the files below a folder in order of their names.
