@@ -52,7 +52,7 @@ fn write(output: &Output) -> u8 {
     for (path, text) in &output.files {
         if let Err(error) = std::fs::write(path, text) {
             eprintln!("netdoctor: {}: can't be written: {error}", visible(&path.display().to_string()));
-            code = exit::INTERNAL;
+            code = exit::USAGE;
         }
     }
     let mut stdout = std::io::stdout().lock();

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::snapshot::{DocumentError, SCHEMA, Snapshot};
+use crate::snapshot::{DocumentError, SCHEMA, SampleSource, Snapshot};
 
 /// Largest document that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -51,7 +51,14 @@ pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
     if text.trim().is_empty() {
         return Err(CaptureError::Unrecognised(format!("{name} is empty")));
     }
-    Snapshot::from_json(&text).map_err(|error| match error {
+    let read = Snapshot::from_json(&text).map(|mut snapshot| {
+        // What was live when it was written is a capture now.
+        if snapshot.sample.source == SampleSource::Live {
+            snapshot.sample.source = SampleSource::Bundle;
+        }
+        snapshot
+    });
+    read.map_err(|error| match error {
         DocumentError::Broken(why) if text.trim_start().starts_with('{') => {
             CaptureError::Unreadable(format!("{name}: this snapshot is broken: {why}"))
         }

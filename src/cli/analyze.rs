@@ -17,7 +17,10 @@ pub struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
-    let (rules, mut problems) = load_rules(&arguments.report.rules);
+    let (rules, mut problems) = match load_rules(&arguments.report.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     let mut reports = Vec::new();
     let mut unreadable = false;
     for input in &arguments.inputs {

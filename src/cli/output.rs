@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{FailOn, Format, ReportArguments, RuleArguments, exit};
 use crate::facts::Facts;
 use crate::knowledge::Knowledge;
+use crate::report::escape::visible;
 use crate::report::model::Report;
 use crate::report::{assemble, html, is_at_least, json, markdown, text};
 use crate::rules::schema::Severity;
@@ -45,8 +46,13 @@ impl Output {
     }
 }
 
-/// The rules in force, and what is wrong with those that are left out.
-pub(super) fn load_rules(arguments: &RuleArguments) -> (RuleSet, Vec<String>) {
+/// The rules in force, and what is wrong with those that are left out. A folder that the user named and that can't be
+/// read ends the command.
+pub(super) fn load_rules(arguments: &RuleArguments) -> Result<(RuleSet, Vec<String>), Output> {
+    if let Some(path) = arguments.rules.iter().find(|path| !path.is_dir()) {
+        let message = format!("--rules {}: there is no such folder", visible(&path.display().to_string()));
+        return Err(Output::failure(message, exit::USAGE));
+    }
     let configured = |path: PathBuf| RuleFolder { path, must_exist: false };
     let mut folders = vec![configured("/etc/netdoctor/rules.d".into())];
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config"));
@@ -55,7 +61,7 @@ pub(super) fn load_rules(arguments: &RuleArguments) -> (RuleSet, Vec<String>) {
     folders.extend(arguments.rules.iter().map(|path| RuleFolder { path: path.clone(), must_exist: true }));
     let set = RuleSet::with_folders(&folders);
     let problems = set.problems.iter().map(ToString::to_string).collect();
-    (set, problems)
+    Ok((set, problems))
 }
 
 /// Diagnoses a snapshot.

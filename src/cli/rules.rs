@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::output::load_rules;
 use super::{Output, RuleArguments, Surroundings, exit, trace};
 use crate::capture;
+use crate::reading::numbers::plural;
 use crate::rulecheck::{cover, lint, read_allowed, read_tests, run_tests, survivors};
 use crate::rules::schema::{Confidence, Interrupts, Kind, RuleSpec, Scope, Severity};
 use crate::rules::{Rule, RuleFolder, RuleSet};
@@ -108,7 +109,10 @@ fn scope(scope: Scope) -> &'static str {
 }
 
 fn list(arguments: &List) -> Output {
-    let (rules, problems) = load_rules(&arguments.rules);
+    let (rules, problems) = match load_rules(&arguments.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     let mut out = String::new();
     let width = rules.ids().map(str::len).max().unwrap_or(0);
     for rule in rules.ids().filter_map(|id| rules.get(id)) {
@@ -126,7 +130,10 @@ fn list(arguments: &List) -> Output {
 }
 
 fn show(arguments: &Show) -> Output {
-    let (rules, problems) = load_rules(&arguments.rules);
+    let (rules, problems) = match load_rules(&arguments.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     match rules.get(&arguments.id) {
         Some(rule) => Output { out: page(rule), err: problems, ..Output::default() },
         None => unknown_rule(&rules, &arguments.id),
@@ -228,7 +235,7 @@ fn check(arguments: &Check) -> Output {
     let rules = rules_of(arguments.dir.as_deref());
     let mut problems: Vec<String> = rules.problems.iter().map(ToString::to_string).collect();
     problems.extend(lint(&rules).iter().map(ToString::to_string));
-    let summary = format!("{} rules are right, {} problems\n", rules.rules().len(), problems.len());
+    let summary = format!("{} checked, {}\n", plural(rules.rules().len(), "rule"), plural(problems.len(), "problem"));
     let code = if problems.is_empty() { exit::CLEAN } else { exit::FOUND };
     Output { out: summary, err: problems, code, ..Output::default() }
 }
@@ -241,13 +248,14 @@ fn test(arguments: &Test) -> Output {
         Ok(read) => read,
         Err(problem) => return Output::failure(problem.to_string(), exit::INPUT),
     };
-    let mut err: Vec<String> = rules.problems.iter().map(ToString::to_string).collect();
+    let mut err: Vec<String> = rules.problems.iter().chain(&lint(&rules)).map(ToString::to_string).collect();
     let result = run_tests(&rules, &files);
     for failure in &result.failures {
         let case = if failure.case.is_empty() { String::new() } else { format!(", \"{}\"", failure.case) };
         err.push(format!("{}: {}{case}: {}", failure.file, failure.rule, failure.message));
     }
-    let mut out = format!("{} rules, {} cases, {} failed\n", rules.rules().len(), result.cases, result.failures.len());
+    let (rule_count, case_count) = (plural(rules.rules().len(), "rule"), plural(result.cases, "case"));
+    let mut out = format!("{rule_count}, {case_count}, {} failed\n", result.failures.len());
     if !arguments.no_mutants {
         let (tried, survived) = survivors(&rules, &files);
         let is_allowed = |rule: &str, mutant: &str| allowed.iter().any(|one| one.rule == rule && one.mutant == mutant);
@@ -268,14 +276,19 @@ fn test(arguments: &Test) -> Output {
 }
 
 fn coverage(arguments: &Coverage) -> Output {
-    let (rules, mut err) = load_rules(&arguments.rules);
+    let (rules, mut err) = match load_rules(&arguments.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
+    let mut unread = false;
     let mut inputs = Vec::new();
-    let mut code = exit::CLEAN;
     for path in arguments.inputs.iter().flat_map(|path| files_below(path)) {
         match capture::read(&path) {
             Ok(snapshot) => inputs.push((path.display().to_string(), snapshot)),
+            // Not everything that lies in a folder is a capture.
+            Err(capture::CaptureError::Unrecognised(_)) if !arguments.inputs.contains(&path) => {}
             Err(error) => {
-                code = exit::INPUT;
+                unread = true;
                 err.push(error.to_string());
             }
         }
@@ -291,14 +304,15 @@ fn coverage(arguments: &Coverage) -> Output {
     }
     let proven = coverage.fires.values().filter(|fires| !fires.is_empty()).count();
     out += &format!("{proven} of {} rules fire from {} captures\n", coverage.fires.len(), inputs.len());
-    Output { out, err, code, ..Output::default() }
+    Output { out, err, code: if unread { exit::INPUT } else { exit::CLEAN }, ..Output::default() }
 }
 
-/// The path itself, or the files below a folder in order of their names.
+/// The path itself, or the JSON files below a folder, in order of their names; links are not followed.
 fn files_below(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
-    paths.retain(|path| path.is_file());
-    paths
+    paths.retain(|path| !path.is_symlink());
+    let wanted = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|ending| ending == "json");
+    paths.iter().filter(|path| wanted(path)).flat_map(|path| files_below(path)).collect()
 }

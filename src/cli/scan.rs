@@ -46,8 +46,11 @@ impl Reading {
 /// Reads this host.
 pub(super) fn snapshot(reading: &Reading, surroundings: &mut Surroundings<'_>) -> Snapshot {
     let mut kernel = probe::Isolated::new(&reading.root);
-    let options =
-        probe::Options { interval_ms: reading.interval_ms, interfaces: reading.interfaces.iter().cloned().collect() };
+    let options = probe::Options {
+        interval_ms: reading.interval_ms,
+        interfaces: reading.interfaces.iter().cloned().collect(),
+        ..probe::Options::default()
+    };
     let mut snapshot = probe::collect(&mut kernel, &options, surroundings.progress);
     snapshot.sort();
     snapshot
@@ -59,7 +62,10 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         interval_ms: arguments.interval,
         root: arguments.root.clone(),
     };
-    let (rules, mut problems) = load_rules(&arguments.report.rules);
+    let (rules, mut problems) = match load_rules(&arguments.report.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     let snapshot = snapshot(&reading, surroundings);
     for name in &arguments.interface {
         if snapshot.interface(name).is_none() {
@@ -72,8 +78,13 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     if arguments.snapshot {
         return Output { err: problems, ..Output::text(snapshot.to_json() + "\n") };
     }
+    let missing = arguments.interface.iter().any(|name| snapshot.interface(name).is_none());
     let report = report_of(&snapshot, &rules);
-    deliver(&[report], &arguments.report, surroundings.terminal, problems)
+    let mut output = deliver(&[report], &arguments.report, surroundings.terminal, problems);
+    if missing {
+        output.code = exit::USAGE;
+    }
+    output
 }
 
 /// A duration in milliseconds: `3s`, `500ms`, `2min`, or seconds without a unit.

@@ -29,7 +29,10 @@ pub struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
-    let (rules, problems) = load_rules(&arguments.rules);
+    let (rules, problems) = match load_rules(&arguments.rules) {
+        Ok(loaded) => loaded,
+        Err(output) => return output,
+    };
     let Some(position) = rules.position(&arguments.id) else { return unknown_rule(&rules, &arguments.id) };
     let snapshot = match &arguments.from {
         Some(path) => match capture::read(path) {

@@ -173,7 +173,7 @@ fn path_at(facts: &Facts<'_>, index: usize, framing: Framing, mtu_unread: bool) 
 fn interface_at(facts: &Facts<'_>, index: usize) -> InterfaceCeiling {
     let interface = &facts.snapshot().interfaces[index];
     let mut result = InterfaceCeiling::default();
-    let physical_key = facts.key(INTERFACE, index, "port.is_physical");
+    let physical_key = facts.key(INTERFACE, index, "port.physical");
     let physical = physical_key.first().and_then(|key| match facts.lookup(*key).state {
         State::Known(Value::Bool(physical)) => Some(physical),
         _ => None,

@@ -27,6 +27,8 @@ pub(super) enum Access {
     Host(Get<Host>, Set<Host>),
     /// A reading of an interface.
     Interface(Get<Interface>, Set<Interface>),
+    /// A reading of an interface that, where it was not read, follows from others.
+    Inferred(Get<Interface>, Set<Interface>, fn(&Facts<'_>, usize) -> Derived),
     /// A reading of a PCI function.
     Device(Get<PciDevice>, Set<PciDevice>),
     /// A reading of a PCIe link.
@@ -68,6 +70,14 @@ impl Entry {
     pub fn is_derived(&self) -> bool {
         matches!(self.access, Access::Derived(_) | Access::Counter(..))
     }
+}
+
+/// Turns a reading of an interface into one that follows from others where it was not read.
+pub(super) fn inferred(mut entry: Entry, derive: fn(&Facts<'_>, usize) -> Derived) -> Entry {
+    if let Access::Interface(get, set) = entry.access {
+        entry.access = Access::Inferred(get, set, derive);
+    }
+    entry
 }
 
 /// Writes `put` into a reading of type `T`.

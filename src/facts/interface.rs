@@ -1,7 +1,7 @@
 //! Facts of scope `iface`.
 
 use super::catalogue::{DEVICE, INTERFACE};
-use super::entry::{Entry, derived, facts};
+use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
 use super::{Derived, Facts, ceilings};
@@ -10,7 +10,10 @@ use crate::reading::{BitsPerSecond, Bytes, Reading};
 use crate::snapshot::{Duplex, Interface, InterfaceKind, LinkModes, OperState, PortType};
 
 pub(super) fn entries() -> Vec<Entry> {
-    let mut entries = readings();
+    let mut entries: Vec<Entry> = readings()
+        .into_iter()
+        .map(|entry| if entry.path == "port.physical" { inferred(entry, is_physical) } else { entry })
+        .collect();
     entries.extend([
         derived("name", Type::Text, Unit::Plain, "kernel name of the interface", |facts, index| {
             Derived::fact(facts.snapshot().interfaces[index].name.to_value())
@@ -35,13 +38,6 @@ pub(super) fn entries() -> Vec<Entry> {
             Unit::Plain,
             "members of a bond, bridge or team",
             members,
-        ),
-        derived(
-            "port.is_physical",
-            Type::Bool,
-            Unit::Plain,
-            "a hardware port, by reading or by its driver",
-            is_physical,
         ),
     ]);
     let rate = Type::number(Dim::RATE);
@@ -70,7 +66,7 @@ fn readings() -> Vec<Entry> {
         "driver_version" = driver.version: String, "ethtool -i {if}", "driver version";
         "firmware" = driver.firmware: String, "ethtool -i {if}", "firmware version";
         "bus_info" = driver.bus_info: String, "ethtool -i {if}", "bus address as the driver spells it";
-        "port.physical" = port.physical: bool, "ethtool {if}", "a hardware port, as it was read";
+        "port.physical" = port.physical: bool, "ethtool -i {if}", "a hardware port: read, or known by its driver";
         "port.type" = port.connector: PortType, "ethtool {if}", "connector";
         "link.up" = link.up: bool, "ip link show {if}", "the link passes packets";
         "link.speed" = link.speed: BitsPerSecond, "ethtool {if}", "negotiated speed";
@@ -128,12 +124,9 @@ fn members(facts: &Facts<'_>, index: usize) -> Derived {
     Derived::of(state, from)
 }
 
-/// A positive test: the driver drives hardware, or the reading says so. A port type alone proves nothing.
+/// A positive test: the driver drives hardware. A port type alone proves nothing.
 fn is_physical(facts: &Facts<'_>, index: usize) -> Derived {
     let interface = &facts.snapshot().interfaces[index];
-    if let Reading::Known(physical, _) = interface.port.physical {
-        return Derived::of(State::Known(Value::Bool(physical)), facts.key(INTERFACE, index, "port.physical"));
-    }
     match interface.kind.known() {
         Some(InterfaceKind::Ethernet | InterfaceKind::Wifi | InterfaceKind::Infiniband) | None => {}
         Some(_) => return Derived::of(State::Known(Value::Bool(false)), facts.key(INTERFACE, index, "kind")),

@@ -230,6 +230,9 @@ impl<'a> Facts<'a> {
         match self.catalogue.entry(key)?.access {
             Access::Host(get, _) => Some(get(&self.snapshot.host)),
             Access::Interface(get, _) => self.snapshot.interfaces.get(index).map(get),
+            Access::Inferred(get, ..) => {
+                self.snapshot.interfaces.get(index).map(get).filter(|found| found.gap().is_none())
+            }
             Access::Device(get, _) => self.snapshot.devices.get(index).map(get),
             Access::Link(get, _) => self.topology.link(self.snapshot, index).map(get),
             Access::Derived(_) | Access::Counter(..) => None,
@@ -242,7 +245,7 @@ impl<'a> Facts<'a> {
         }
         let index = key.entity.index as usize;
         let result = match self.catalogue.entry(key).map(|entry| entry.access) {
-            Some(Access::Derived(get)) => get(self, index),
+            Some(Access::Derived(get) | Access::Inferred(_, _, get)) => get(self, index),
             Some(Access::Counter(counter, view)) => counters::derive(self, key.entity, counter, view),
             _ => Derived::unknown(Vec::new()),
         };
@@ -342,7 +345,9 @@ pub fn set(snapshot: &mut Snapshot, entity: Entity, path: &str, put: &Put) -> Re
     let gone = || format!("there is no such subject to set `{path}` of");
     match access {
         Some(Access::Host(_, set)) => set(&mut snapshot.host, put),
-        Some(Access::Interface(_, set)) => set(snapshot.interfaces.get_mut(index).ok_or_else(gone)?, put),
+        Some(Access::Interface(_, set) | Access::Inferred(_, set, _)) => {
+            set(snapshot.interfaces.get_mut(index).ok_or_else(gone)?, put)
+        }
         Some(Access::Device(_, set)) => set(snapshot.devices.get_mut(index).ok_or_else(gone)?, put),
         Some(Access::Link(_, set)) => {
             let (device, place) = Topology::of(snapshot).link_place(index).ok_or_else(gone)?;

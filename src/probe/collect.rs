@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{Kernel, Lock};
+use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
-use super::{ethtool, host, interfaces, links, netlink, pci, session};
+use super::{ethtool, host, interfaces, links, netlink, offers, pci, session};
 use crate::snapshot::{SampleSource, Snapshot};
 
 /// What to collect.
@@ -15,6 +15,8 @@ pub struct Options {
     pub interval_ms: u64,
     /// Names of the interfaces to show; empty for all.
     pub interfaces: BTreeSet<String>,
+    /// What to call the network namespace that `kernel` looks at; empty for the one of the process.
+    pub namespace: String,
 }
 
 /// Reads the host. Never fails: what could not be read is a gap in the snapshot. `progress` hears what comes next.
@@ -29,7 +31,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     let requests = [
         interfaces::links_request(),
         netlink::route_dump(links::GET_ADDRESS, &[0; 8]),
-        netlink::route_dump(links::GET_ROUTE, &[0; 12]).most(1 << 22).lock(Lock::None),
+        netlink::route_dump(links::GET_ROUTE, &[0; 12]).most(1 << 22),
         ethtool::family_request(),
     ];
     let mut answers = netlink::ask(scan.kernel, &requests[..1]);
@@ -38,14 +40,14 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     let [link_answer, addresses, routes, family] = answers.as_slice() else { return scan.finish() };
     let mut found = interfaces::read_links(&mut scan, link_answer);
     interfaces::find_devices(&mut scan, &mut found);
-    interfaces::build(&mut scan, &found, &options.interfaces);
+    interfaces::build(&mut scan, &found, options);
     let owned: Vec<_> =
         found.devices.iter().filter_map(|device| Some((*device.pci.known()?, device.name.clone()))).collect();
     pci::join_interfaces(&mut scan, &owned);
     session::default_route(&mut scan, routes);
     session::session(&mut scan, addresses);
     progress("ethtool");
-    let family = interfaces::ethtool(&mut scan, &found, family);
+    let family = offers::collect(&mut scan, &found, family);
     stamps.pause = scan.kernel.now_ms();
     progress("drivers");
     statistics::drivers(&mut scan, &found, &mut stamps);

@@ -39,17 +39,20 @@ fn system(scan: &mut Scan<'_>) {
     const QNAP_MARK: &str = "/etc/config/qpkg.conf";
     const PROXMOX: &str = "/etc/pve";
     const TRUENAS: &str = "/etc/version";
-    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas] = scan.batch(&[
-        Request::read("/etc/os-release"),
-        Request::read("/usr/lib/os-release"),
-        Request::read(SYNOLOGY),
-        Request::read("/etc.defaults/synoinfo.conf"),
-        Request::read(QNAP),
-        Request::read("/etc/config/uLinux.conf"),
-        Request::exists(QNAP_MARK),
-        Request::exists(PROXMOX),
-        Request::read(TRUENAS),
-    ]);
+    const TRUENAS_MIDDLEWARE: &str = "/usr/bin/midclt";
+    let [release, fallback, synology, synology_model, qnap, qnap_config, qnap_mark, proxmox, truenas, middleware] =
+        scan.batch(&[
+            Request::read("/etc/os-release"),
+            Request::read("/usr/lib/os-release"),
+            Request::read(SYNOLOGY),
+            Request::read("/etc.defaults/synoinfo.conf"),
+            Request::read(QNAP),
+            Request::read("/etc/config/uLinux.conf"),
+            Request::exists(QNAP_MARK),
+            Request::exists(PROXMOX),
+            Request::read(TRUENAS),
+            Request::exists(TRUENAS_MIDDLEWARE),
+        ]);
     let (reply, path) =
         if release.bytes().is_some() { (&release, "/etc/os-release") } else { (&fallback, "/usr/lib/os-release") };
     match scan.text_of(reply, path, &plan::SYSTEM, "") {
@@ -102,11 +105,12 @@ fn system(scan: &mut Scan<'_>) {
     } else if let Some(version) = truenas
         .bytes()
         .map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned())
-        .filter(|version| version.contains("TrueNAS") || version.contains("FreeNAS"))
+        .filter(|version| middleware.bytes().is_some() || version.contains("TrueNAS"))
     {
         let source = scan.file(TRUENAS);
         scan.out.host.platform = Reading::Known("truenas".into(), source);
-        scan.out.host.os = Reading::Known(version, source);
+        let named = if version.contains("TrueNAS") { version } else { format!("TrueNAS {version}") };
+        scan.out.host.os = Reading::Known(named, source);
     }
 }
 
@@ -129,13 +133,15 @@ fn machine(scan: &mut Scan<'_>) {
 fn figures(scan: &mut Scan<'_>) {
     const ONLINE: &str = "/sys/devices/system/cpu/online";
     const STATUS: &str = "/proc/self/status";
-    let [info, online, memory, up, status, hypervisor] = scan.batch(&[
+    const XEN: &str = "/proc/xen/capabilities";
+    let [info, online, memory, up, status, hypervisor, xen] = scan.batch(&[
         Request::read("/proc/cpuinfo"),
         Request::read(ONLINE),
         Request::read("/proc/meminfo"),
         Request::read("/proc/uptime"),
         Request::read(STATUS),
         Request::read("/sys/hypervisor/type"),
+        Request::read(XEN),
     ]);
     let cpuinfo_of = |text: &str| Some(cpuinfo::parse(text)).filter(|info| info.processors > 0);
     let info = scan.parsed(&info, "/proc/cpuinfo", &plan::VIRTUAL, "", cpuinfo_of);
@@ -150,6 +156,11 @@ fn figures(scan: &mut Scan<'_>) {
     let capabilities = scan.parsed(&status, STATUS, &plan::PRIVILEGE, "", effective);
     let needed = proc_status::CAP_NET_ADMIN | proc_status::CAP_SYS_ADMIN;
     scan.out.host.privileged = capabilities.map(|effective| effective & needed == needed);
+    // The control domain of Xen runs under the hypervisor, but owns the hardware.
+    if xen.bytes().is_some_and(|text| text.starts_with(b"control_d")) {
+        scan.out.host.is_guest = Reading::Known(false, scan.file(XEN));
+        return;
+    }
     scan.out.host.is_guest = match (&info, hypervisor.bytes()) {
         (_, Some(_)) => {
             let source = scan.file("/sys/hypervisor/type");

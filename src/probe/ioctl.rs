@@ -1,12 +1,21 @@
-//! SIOCETHTOOL: what generic netlink does not tell, namely the driver and its own statistics.
+//! SIOCETHTOOL: what generic netlink does not tell, namely the driver and its own statistics; and the rest for kernels
+//! before 5.6, which storage appliances still run.
 
+use std::collections::BTreeMap;
+
+use super::ethtool::{Bitset, FeaturesRow, LinkModesRow, PauseRow, RingsRow};
 use super::kernel::Request;
-use super::netlink::{text, u32_at, u64_at};
+use super::netlink::{text, u16_at, u32_at, u64_at};
 
+const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
+const GET_RINGS: u32 = 0x10;
+const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATS: u32 = 0x1d;
 const GET_SET_INFO: u32 = 0x37;
+const GET_FEATURES: u32 = 0x3a;
+const GET_LINK_SETTINGS: u32 = 0x4c;
 /// String set of the statistics (ETH_SS_STATS).
 const SET_STATS: u32 = 1;
 const NAME: usize = 32;
@@ -14,7 +23,12 @@ const NAME: usize = 32;
 const MOST: usize = 65_536;
 
 /// The commands that read.
-const READS: [(u32, &str); 4] = [
+const READS: [(u32, &str); 9] = [
+    (GET_SETTINGS, "ETHTOOL_GSET"),
+    (GET_RINGS, "ETHTOOL_GRINGPARAM"),
+    (GET_PAUSE, "ETHTOOL_GPAUSEPARAM"),
+    (GET_FEATURES, "ETHTOOL_GFEATURES"),
+    (GET_LINK_SETTINGS, "ETHTOOL_GLINKSETTINGS"),
     (GET_DRIVER, "ETHTOOL_GDRVINFO"),
     (GET_STRINGS, "ETHTOOL_GSTRINGS"),
     (GET_STATS, "ETHTOOL_GSTATS"),
@@ -29,6 +43,115 @@ pub(super) fn name(command: u32) -> &'static str {
 /// True for a buffer that asks a command of the list above.
 pub(super) fn only_reads(data: &[u8]) -> bool {
     u32_at(data, 0).is_some_and(|command| READS.iter().any(|(number, _)| *number == command))
+}
+
+/// Room for 32 words of 32 bits in each of three masks; kernels have four.
+const LINK_WORDS: usize = 32;
+/// String set of the features (ETH_SS_FEATURES).
+const SET_FEATURES: u32 = 4;
+
+/// Asks for link settings; the first answer of GLINKSETTINGS tells how many words a mask has.
+pub(super) fn link_settings_request(interface: &[u8], words: u8) -> Request {
+    let mut data = buffer(&[GET_LINK_SETTINGS], 44 + 12 * LINK_WORDS);
+    data[15] = words;
+    Request::ioctl(interface, data)
+}
+
+/// The number of words that the kernel wants, which it gives as a negative one.
+pub(super) fn link_settings_words(bytes: &[u8]) -> Option<u8> {
+    let words = bytes.get(15)?.cast_signed().checked_neg()?;
+    u8::try_from(words).ok().filter(|words| (1..=LINK_WORDS).contains(&usize::from(*words)))
+}
+
+/// Link modes and port out of GLINKSETTINGS.
+pub(super) fn link_settings(bytes: &[u8], words: u8) -> Option<(LinkModesRow, u8)> {
+    let words = usize::from(words);
+    let mask = |number: usize| -> Option<Vec<u32>> {
+        (0..words).map(|at| u32_at(bytes, 48 + 4 * (number * words + at))).collect()
+    };
+    let ours = Bitset { mask: mask(0)?, value: mask(1)? };
+    let partner = Bitset { mask: Vec::new(), value: mask(2)? };
+    Some((row(ours, partner, u32_at(bytes, 4)?, *bytes.get(8)?, *bytes.get(11)?), *bytes.get(9)?))
+}
+
+/// Asks for link settings in the way of kernels before 4.6.
+pub(super) fn settings_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_SETTINGS], 40))
+}
+
+/// Link modes and port out of GSET, which knows the first 32 modes only.
+pub(super) fn settings(bytes: &[u8]) -> Option<(LinkModesRow, u8)> {
+    let ours = Bitset { mask: vec![u32_at(bytes, 4)?], value: vec![u32_at(bytes, 8)?] };
+    let partner = Bitset { mask: Vec::new(), value: vec![u32_at(bytes, 32)?] };
+    let speed = u32::from(u16_at(bytes, 12)?) | u32::from(u16_at(bytes, 28)?) << 16;
+    // "Unknown" is -1 in 16 or in 32 bits.
+    let speed = if speed == 0xffff { u32::MAX } else { speed };
+    Some((row(ours, partner, speed, *bytes.get(14)?, *bytes.get(18)?), *bytes.get(15)?))
+}
+
+fn row(ours: Bitset, partner: Bitset, speed: u32, duplex: u8, autoneg: u8) -> LinkModesRow {
+    let silent = partner.value.iter().all(|word| *word == 0);
+    LinkModesRow {
+        autoneg: Some(autoneg != 0),
+        ours: Some(ours),
+        partner: Some(partner).filter(|_| !silent),
+        speed: Some(speed).filter(|speed| *speed != u32::MAX && *speed != 0),
+        duplex: Some(duplex).filter(|duplex| *duplex < 2),
+        lanes: None,
+    }
+}
+
+/// Asks for ring sizes.
+pub(super) fn rings_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_RINGS], 32))
+}
+
+/// Ring sizes; a kind of ring whose largest size is 0 is none.
+pub(super) fn rings(bytes: &[u8]) -> Option<RingsRow> {
+    let (rx_max, tx_max, rx, tx) = (u32_at(bytes, 4)?, u32_at(bytes, 16)?, u32_at(bytes, 20)?, u32_at(bytes, 32)?);
+    let some = |value: u32, max: u32| (max > 0).then_some(value);
+    Some(RingsRow {
+        rx: some(rx, rx_max),
+        rx_max: some(rx_max, rx_max),
+        tx: some(tx, tx_max),
+        tx_max: some(tx_max, tx_max),
+    })
+}
+
+/// Asks for flow control.
+pub(super) fn pause_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_PAUSE], 12))
+}
+
+/// Flow control.
+pub(super) fn pause(bytes: &[u8]) -> Option<PauseRow> {
+    let flag = |at: usize| u32_at(bytes, at).map(|on| on != 0);
+    Some(PauseRow { autoneg: Some(flag(4)?), rx: Some(flag(8)?), tx: Some(flag(12)?), stats: Vec::new() })
+}
+
+/// Most words of features; kernels have two or three.
+const FEATURE_WORDS: usize = 8;
+
+/// Asks for features, and for their names: 32 for each word. No count of names is given, because newer kernels answer
+/// nothing to a count that is not theirs.
+pub(super) fn features_requests(interface: &[u8]) -> [Request; 2] {
+    let names = FEATURE_WORDS * 32;
+    [
+        Request::ioctl(interface, buffer(&[GET_FEATURES, FEATURE_WORDS as u32], FEATURE_WORDS * 16)),
+        Request::ioctl(interface, buffer(&[GET_STRINGS, SET_FEATURES, 0], names * NAME)),
+    ]
+}
+
+/// Features and their names by bit.
+pub(super) fn features(bytes: &[u8], names: &[u8]) -> Option<(FeaturesRow, BTreeMap<usize, String>)> {
+    let words = (u32_at(bytes, 4)? as usize).min(FEATURE_WORDS);
+    let column = |at: usize| -> Option<Vec<u32>> { (0..words).map(|word| u32_at(bytes, 8 + word * 16 + at)).collect() };
+    let set = |value: Vec<u32>| Bitset { value, mask: Vec::new() };
+    let row = FeaturesRow { hardware: set(column(0)?), active: set(column(8)?), fixed: set(column(12)?) };
+    let count = (u32_at(names, 8)? as usize).min(words * 32);
+    let named = |at: usize| names.get(12 + at * NAME..12 + (at + 1) * NAME).map(|raw| (at, text(raw)));
+    let names = (0..count).filter_map(named).filter(|(_, name)| !name.is_empty()).collect();
+    Some((row, names))
 }
 
 fn buffer(words: &[u32], room: usize) -> Vec<u8> {
@@ -84,7 +207,7 @@ pub(super) fn statistics(names: &[u8], values: &[u8], count: usize) -> Option<Ve
     if u32_at(names, 8)? as usize != count || u32_at(values, 4)? as usize != count {
         return None;
     }
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
     (0..count)
         .map(|at| {
             let raw = text(names.get(12 + at * NAME..12 + (at + 1) * NAME)?);
@@ -140,7 +263,7 @@ mod tests {
 
     #[test]
     fn setting_commands_do_not_pass() {
-        for set in [0x02u32, 0x11, 0x13, 0x1a, 0x27, 0x36] {
+        for set in [0x02u32, 0x0b, 0x11, 0x13, 0x1a, 0x27, 0x36, 0x3b, 0x4d] {
             assert!(!only_reads(&set.to_ne_bytes()));
         }
         assert!(only_reads(&GET_STATS.to_ne_bytes()));

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
@@ -33,6 +34,22 @@ pub struct Isolated {
     budget: Duration,
 }
 
+/// Stands for a namespace that could not be entered.
+struct Outside(i32);
+
+impl Kernel for Outside {
+    fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
+        let text = "the network namespace could not be entered";
+        requests.iter().map(|_| Reply::Error { errno: self.0, text: text.into() }).collect()
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        0
+    }
+
+    fn sleep(&mut self, _: u64) {}
+}
+
 struct Worker {
     process: Pid,
     stream: UnixStream,
@@ -43,6 +60,21 @@ impl Isolated {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self::with(Box::new(move || Box::new(Live::new(root.clone()))))
+    }
+
+    /// A worker that first enters the network namespace behind `namespace`, such as /run/netns/blue. Files of /sys/class/net
+    /// still tell of the namespace of the mount, which the collection notices. Needs root.
+    pub fn in_namespace(root: impl Into<PathBuf>, namespace: impl Into<PathBuf>) -> Self {
+        let (root, namespace) = (root.into(), namespace.into());
+        Self::with(Box::new(move || {
+            let entered = std::fs::File::open(&namespace)
+                .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+                .and_then(|file| setns(file, CloneFlags::CLONE_NEWNET).map_err(|errno| errno as i32));
+            match entered {
+                Ok(()) => Box::new(Live::new(root.clone())),
+                Err(errno) => Box::new(Outside(errno)),
+            }
+        }))
     }
 
     /// A worker that runs whatever `factory` makes.

@@ -164,7 +164,7 @@ fn ext_ack(kind: u16, message: &Message<'_>) -> Option<String> {
             return None;
         }
         let repeated = if message.flags & CAPPED != 0 { HEADER } else { u32_at(message.payload, 4)? as usize };
-        message.payload.get(4..)?.get(repeated.next_multiple_of(4)..)?
+        message.payload.get(4..)?.get(repeated.checked_next_multiple_of(4)?..)?
     };
     attribute(rest, 1).map(text)
 }

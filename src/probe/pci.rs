@@ -185,8 +185,17 @@ fn own_files(scan: &mut Scan<'_>, network: &[PciAddress]) -> Own {
 }
 
 fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddress, Files> {
+    let asleep: Vec<Request> =
+        wanted.iter().map(|address| Request::read(path(*address, "power/runtime_status"))).collect();
+    let asleep: BTreeSet<PciAddress> = wanted
+        .iter()
+        .zip(scan.kernel.call(&asleep))
+        .filter(|(_, reply)| reply.bytes().is_some_and(|status| status.starts_with(b"suspended")))
+        .map(|(address, _)| *address)
+        .collect();
     let requests: Vec<Request> = wanted
         .iter()
+        .filter(|address| !asleep.contains(*address))
         .flat_map(|address| {
             let lock = Lock::Device(address.to_string());
             let config = Ask::Read { path: path(*address, "config").into(), limit: 256 };
@@ -197,8 +206,13 @@ fn files(scan: &mut Scan<'_>, wanted: &BTreeSet<PciAddress>) -> BTreeMap<PciAddr
         })
         .collect();
     let replies = scan.kernel.call(&requests);
+    let mut answered = replies.chunks(6);
+    let sleeps = Reply::Skipped { because: "it sleeps (runtime suspend), and reading would wake it".into() };
+    let sleeping = vec![sleeps; 6];
     let mut files = BTreeMap::new();
-    for (address, replies) in wanted.iter().zip(replies.chunks(6)) {
+    for address in wanted {
+        let replies = if asleep.contains(address) { Some(&sleeping[..]) } else { answered.next() };
+        let Some(replies) = replies else { continue };
         let [config, removable, link @ ..] = replies else { continue };
         let Ok(link) = <[Reply; 4]>::try_from(link.to_vec()) else { continue };
         let config_source = scan.file(path(*address, "config"));
@@ -388,15 +402,13 @@ impl Around {
         };
         link.upper = Reading::Known(upper, scan.file(format!("{DEVICES}/{lower}")));
         let [upper_speed, upper_width, upper_speed_max, upper_width_max] = self.figures(scan, upper);
-        for (file, fact, mine, other) in
-            [(LINK_FILES[0], "speed", &speed, &upper_speed), (LINK_FILES[1], "width", &width, &upper_width)]
-        {
+        for (fact, mine, other) in [("speed", &speed, &upper_speed), ("width", &width, &upper_width)] {
             if let (Reading::Known(used, used_source), Reading::Known(value, other_source)) = (mine, other)
                 && used != value
             {
                 scan.out.conflicts.push(Conflict {
                     subject: device.to_string(),
-                    fact: format!("device.pcie.links.{fact} ({file} of {lower} and {upper})"),
+                    fact: format!("device.pcie.links.{fact}"),
                     used: used.to_string(),
                     used_source: *used_source,
                     other: value.to_string(),

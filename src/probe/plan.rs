@@ -103,6 +103,7 @@ plan! {
     PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
     PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
     LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
+    PERMANENT: "net.permanent_address", "permanent hardware address", Nothing, Dump, None, Rtnl, "ethtool -P {if}";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
     ROUTES: "net.routes", "default route", Nothing, Dump, None, Rtnl, "ip route show default";
     SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";

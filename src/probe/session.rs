@@ -9,6 +9,7 @@ use super::plan;
 use super::scan::Scan;
 use crate::formats::proc_status;
 use crate::reading::{GapKind, Reading};
+use crate::snapshot::Interface;
 
 /// Marks the interfaces by which the default route leaves: IPv4 first, IPv6 where there is none.
 pub(super) fn default_route(scan: &mut Scan<'_>, answer: &Answer) {
@@ -35,8 +36,8 @@ pub(super) fn default_route(scan: &mut Scan<'_>, answer: &Answer) {
 
 /// Where the session comes in.
 enum Session {
-    /// Our end of the connection, and where it was read.
-    Here(IpAddr, String),
+    /// Our end of the connection, the interface of a link-local address, and where it was read.
+    Here(IpAddr, Option<String>, String),
     /// No process above us has to do with a login over the network.
     Local,
     /// It could not be found out.
@@ -47,10 +48,16 @@ enum Session {
 pub(super) fn session(scan: &mut Scan<'_>, answer: &Answer) {
     let addresses: Vec<AddressRow> = answer.parts.iter().filter_map(|part| links::address(part)).collect();
     let found = find(scan);
-    let (source, index) = match found {
-        Session::Here(address, path) => {
-            let index = addresses.iter().find(|row| row.address == address).map(|row| row.index);
-            if index.is_none() {
+    let (source, indices) = match found {
+        Session::Here(address, scope, path) => {
+            let named = |interface: &Interface| Some(&interface.name) == scope.as_ref();
+            let scope_index = scan.out.interfaces.iter().find(|each| named(each)).and_then(|each| each.index.known());
+            let indices: Vec<u32> = addresses
+                .iter()
+                .filter(|row| row.address == address && scope_index.is_none_or(|index| *index == row.index))
+                .map(|row| row.index)
+                .collect();
+            if indices.is_empty() {
                 let gap = match &answer.refusal {
                     Some(refusal) => scan.refusal(refusal, &plan::ADDRESSES, ""),
                     None => {
@@ -59,16 +66,16 @@ pub(super) fn session(scan: &mut Scan<'_>, answer: &Answer) {
                 };
                 return mark(scan, gap);
             }
-            (scan.file(path), index)
+            (scan.file(path), indices)
         }
-        Session::Local => (scan.inferred("no SSH_CONNECTION and no sshd above this process"), None),
+        Session::Local => (scan.inferred("no SSH_CONNECTION and no sshd above this process"), Vec::new()),
         Session::Hidden(reply) => {
             let gap = scan.refusal(&reply, &plan::SESSION, "");
             return mark(scan, gap);
         }
     };
     for interface in &mut scan.out.interfaces {
-        let carries = index.is_some() && interface.index.known() == index.as_ref();
+        let carries = interface.index.known().is_some_and(|index| indices.contains(index));
         interface.session.is_session = Reading::Known(carries, source);
     }
 }
@@ -90,9 +97,14 @@ fn find(scan: &mut Scan<'_>) -> Session {
         ]);
         if let Some(bytes) = variable.bytes() {
             let text = String::from_utf8_lossy(bytes).into_owned();
-            return match text.split_ascii_whitespace().nth(2).and_then(|address| address.parse::<IpAddr>().ok()) {
-                Some(address) => Session::Here(address.to_canonical(), format!("/proc/{owner}/environ")),
-                None => Session::Hidden(variable),
+            let ours = text.split_ascii_whitespace().nth(2).unwrap_or_default();
+            let (address, scope) = ours.split_once('%').map_or((ours, None), |(address, scope)| (address, Some(scope)));
+            return match address.parse::<IpAddr>() {
+                Ok(address) => {
+                    let path = format!("/proc/{owner}/environ");
+                    Session::Here(address.to_canonical(), scope.map(ToOwned::to_owned), path)
+                }
+                Err(_) => Session::Hidden(variable),
             };
         }
         let Some(text) = status.bytes().map(String::from_utf8_lossy) else { return Session::Hidden(status) };

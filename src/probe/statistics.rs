@@ -183,7 +183,11 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u
         }
     }
     scan.out.interfaces = taken;
-    scan.out.sample.seconds = after as f64 / 1000.0;
+    if rows.is_empty() {
+        scan.remark("there is no second sample: interfaces could not be listed again".into());
+    } else {
+        scan.out.sample.seconds = after as f64 / 1000.0;
+    }
 }
 
 fn add<'n>(interface: &mut Interface, group: &str, after: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {

@@ -34,7 +34,7 @@ pub(super) fn ethtool_ioctl(socket: BorrowedFd<'_>, interface: &[u8], data: &[u8
     // SAFETY: an all-zero ifreq is valid: it holds bytes, integers and pointers only.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(interface) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([*from]);
     }
     request.ifr_ifru.ifru_data = buffer.as_mut_ptr().cast();
     // SAFETY: the kernel reads the name and reads and writes behind `ifru_data`, which points to a live buffer that is

@@ -110,8 +110,6 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     let Some(found) = &outcome.finding else { return Finding::default() };
     let roots = bind(rule, outcome.subject);
     let under = place.under.map(|cause| &diagnosis.outcomes[cause]);
-    let mut assumed = found.assumed.clone();
-    assumed.extend(found.taken.iter().map(|key| format!("{} of {}", facts.path(*key), facts.name(key.entity))));
     let names = concerned(facts, outcome).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
     let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {
         action: step.action,
@@ -136,7 +134,7 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
         impact: rule.impact.render(facts, &roots, &found.variables),
         under: under.map(|cause| rules.rules()[cause.rule].id().into()),
         under_subject: under.map(|cause| facts.name(cause.subject)),
-        assumed,
+        assumed: found.assumptions(facts),
         evidence: evidence(facts, rule, &found.touched),
         recommend: recommend.collect(),
     }

@@ -45,7 +45,7 @@ fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Findi
 }
 
 fn physical(facts: &Facts<'_>, index: usize) -> Option<bool> {
-    let slot = facts.catalogue().slot(INTERFACE, "port.is_physical")?;
+    let slot = facts.catalogue().slot(INTERFACE, "port.physical")?;
     match facts.read(Facts::entity(INTERFACE, index), slot) {
         State::Known(Value::Bool(physical)) => Some(physical),
         _ => None,
@@ -104,8 +104,8 @@ fn verdict(name: &str, state: Option<&str>, findings: &[Finding]) -> Vec<String>
     if state == Some("up") && mine().any(|finding| finding.kind == "limit") {
         words.push("LIMIT".into());
     }
-    if words.is_empty() && state == Some("up") {
-        words.push("ok".into());
+    if words.is_empty() {
+        words.extend(state.map(|state| if state == "up" { "ok" } else { "down" }.into()));
     }
     words
 }

@@ -57,6 +57,8 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
     };
     if !sample.needs_root.is_empty() {
         text += &format!(" Not readable without root: {}.", sample.needs_root.join(", "));
+    } else if sample.source == SampleSource::Live && facts.snapshot().host.privileged.known() == Some(&false) {
+        text += " Root would add nothing on this host.";
     }
     text
 }

@@ -46,9 +46,9 @@ pub struct Case {
     /// Confidence of the finding.
     #[serde(default)]
     pub confidence: Option<Confidence>,
-    /// True: it had to take something to be true. False: it had not.
+    /// What the finding must name as assumed: a piece of each line. An empty list: it assumes nothing.
     #[serde(default)]
-    pub assumed: Option<bool>,
+    pub assumed: Option<Vec<String>>,
     /// Facts that must be named as missing, for `unknown`.
     #[serde(default)]
     pub missing: Vec<String>,

@@ -70,6 +70,14 @@ pub struct Finding {
     pub variables: Vec<Evaluation>,
 }
 
+impl Finding {
+    /// Everything that was assumed, in words: inputs of derived facts, and preconditions that were not read.
+    pub fn assumptions(&self, facts: &Facts<'_>) -> Vec<String> {
+        let taken = self.taken.iter().map(|key| format!("{} of {}", facts.path(*key), facts.name(key.entity)));
+        self.assumed.iter().cloned().chain(taken).collect()
+    }
+}
+
 /// All outcomes, in the order of rules and subjects.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {

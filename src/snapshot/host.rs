@@ -1,7 +1,12 @@
 //! The host as a whole.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::counters::CounterBlock;
 use super::section::section;
-use crate::reading::{Bytes, Seconds, Version};
+use crate::reading::{Bytes, Reading, Seconds, SourceId, Version};
 
 section! {
     /// Readings that belong to no single interface or device.
@@ -32,5 +37,73 @@ section! {
         memory: Bytes,
         /// True where the process that read had the privileges of root.
         privileged: bool,
+        /// Kernel parameters below /proc/sys by their dotted names, as text.
+        sysctl: BTreeMap<String, String>,
+        /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `snmp`, `netstat`, `snmp6`.
+        counters: Vec<CounterBlock>,
+        /// Kernel log lines that concern networking, oldest first.
+        log: Vec<LogLine>,
+        /// Results of measurements that the user gave.
+        measured: Vec<Measurement>,
     }
+}
+
+/// A line of the kernel log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogLine {
+    /// Seconds before the snapshot; none where the line bears no usable time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<f64>,
+    /// The message without time stamp, host name and facility.
+    pub text: String,
+    /// Where it was read.
+    pub source: SourceId,
+}
+
+/// One measured result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measurement {
+    /// Program: `iperf3`, `iperf`, `netperf` ...
+    pub tool: String,
+    /// Where it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceId>,
+    /// Rate of the receiver (of the sender where there is no other), bit/s.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub rate: Reading<crate::reading::BitsPerSecond>,
+    /// Length of the test.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub duration: Reading<Seconds>,
+    /// Parallel streams.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub streams: Reading<u32>,
+    /// Segments that the sender sent again.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub retransmits: Reading<u64>,
+    /// True where this host sent the data.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub sends: Reading<bool>,
+    /// `tcp` or `udp`.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub protocol: Reading<String>,
+    /// Version of the program.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub version: Reading<Version>,
+    /// Bytes of one segment's payload.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub mss: Reading<Bytes>,
+    /// Buffer size that was asked for with an option (`-w`); absent where none was.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub window_option: Reading<Bytes>,
+    /// Address of this end.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub local_address: Reading<String>,
+    /// Address of the other end.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub peer_address: Reading<String>,
+    /// Interface that it ran over.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub interface: Reading<String>,
 }

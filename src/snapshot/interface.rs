@@ -34,6 +34,10 @@ section! {
         supported: LinkModes,
         /// Modes that this end offers.
         advertised: LinkModes,
+        /// Why there is no link, in the kernel's words: `Link training failure`, `No cable` ...
+        ext_state: String,
+        /// Signal quality index, 0 to 7, of automotive PHYs.
+        sqi: u32,
         /// Modes that the link partner offers; absent where there is no negotiation.
         partner: LinkModes,
         /// Times that the carrier was lost since the device was made.
@@ -106,8 +110,123 @@ section! {
     }
 }
 
-/// A member of a bond, bridge or team (used by the rooms that derive the stack).
-pub type StackMember = String;
+section! {
+    /// Queues (ETHTOOL_MSG_CHANNELS). A kind that the driver does not have is absent.
+    Channels {
+        /// Receive queues in use.
+        rx: u32,
+        /// Most receive queues.
+        rx_max: u32,
+        /// Transmit queues in use.
+        tx: u32,
+        /// Most transmit queues.
+        tx_max: u32,
+        /// Combined queues in use.
+        combined: u32,
+        /// Most combined queues.
+        combined_max: u32,
+    }
+}
+
+section! {
+    /// Interrupt moderation (ETHTOOL_MSG_COALESCE). A parameter that the driver does not have is absent.
+    Coalesce {
+        /// Microseconds that a receive interrupt may be delayed.
+        rx_usecs: u32,
+        /// Packets after which a receive interrupt is raised at the latest.
+        rx_frames: u32,
+        /// Microseconds that a transmit interrupt may be delayed.
+        tx_usecs: u32,
+        /// Packets after which a transmit interrupt is raised at the latest.
+        tx_frames: u32,
+        /// Moderation of the receive side adapts to the traffic.
+        adaptive_rx: bool,
+        /// Moderation of the transmit side adapts to the traffic.
+        adaptive_tx: bool,
+    }
+}
+
+section! {
+    /// Energy Efficient Ethernet (IEEE 802.3az). Absent where the driver has none.
+    Eee {
+        /// This end offers it.
+        enabled: bool,
+        /// Both ends use it.
+        active: bool,
+    }
+}
+
+section! {
+    /// Forward error correction.
+    Fec {
+        /// Modes that are configured, as ethtool spells them in lower case: `auto off baser rs llrs`.
+        configured: LinkModes,
+        /// Mode in use: `off`, `baser`, `rs` or `llrs`.
+        active: String,
+    }
+}
+
+section! {
+    /// A bonding device; absent for any other interface.
+    Bond {
+        /// Mode as the kernel spells it: `balance-rr`, `active-backup`, `802.3ad` ...
+        mode: String,
+        /// Interval of link monitoring in milliseconds; 0 is none.
+        miimon: u32,
+        /// Interval of ARP monitoring in milliseconds; 0 is none.
+        arp_interval: u32,
+        /// Policy by which flows are spread over members: `layer2`, `layer3+4` ...
+        xmit_hash_policy: String,
+        /// Member in use, for active-backup.
+        active_member: String,
+        /// Aggregator in use, for 802.3ad.
+        active_aggregator: u32,
+        /// Hardware address of the LACP partner, for 802.3ad.
+        partner_address: String,
+        /// Members.
+        members: Vec<BondMember>,
+    }
+}
+
+/// A member of a bond.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BondMember {
+    /// Interface name.
+    pub name: String,
+    /// Link state by the bond's own monitoring.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub mii_up: Reading<bool>,
+    /// Times that monitoring saw its link go down.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub link_failures: Reading<u32>,
+    /// Aggregator that it belongs to, for 802.3ad.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub aggregator: Reading<u32>,
+    /// Speed as the bond sees it.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub speed: Reading<BitsPerSecond>,
+}
+
+/// A queueing discipline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Qdisc {
+    /// Kind: `fq_codel`, `mq`, `pfifo_fast`, `tbf` ...
+    pub kind: String,
+    /// Handle, for example `8001:`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub handle: String,
+    /// `root`, `ingress`, or the class that it hangs on, for example `1:2`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub parent: String,
+    /// Its counters: `sent_bytes sent_packets dropped overlimits requeues backlog_bytes backlog_packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CounterBlock>,
+    /// Limits rate, for shapers.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub rate: Reading<BitsPerSecond>,
+}
 
 section! {
     /// What hangs on this interface.
@@ -153,6 +272,9 @@ pub struct Interface {
     /// Hardware address that the device was made with.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub permanent_address: Reading<String>,
+    /// IP addresses with their prefix length, for example `192.0.2.7/24`.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub addresses: Reading<Vec<String>>,
     /// PCI function that it belongs to; absent for an interface without one.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub device: Reading<PciAddress>,
@@ -192,6 +314,24 @@ pub struct Interface {
     /// Flow control.
     #[serde(skip_serializing_if = "Pause::is_unasked")]
     pub pause: Pause,
+    /// Queues.
+    #[serde(skip_serializing_if = "Channels::is_unasked")]
+    pub channels: Channels,
+    /// Interrupt moderation.
+    #[serde(skip_serializing_if = "Coalesce::is_unasked")]
+    pub coalesce: Coalesce,
+    /// Energy Efficient Ethernet.
+    #[serde(skip_serializing_if = "Eee::is_unasked")]
+    pub eee: Eee,
+    /// Forward error correction.
+    #[serde(skip_serializing_if = "Fec::is_unasked")]
+    pub fec: Fec,
+    /// Bond.
+    #[serde(skip_serializing_if = "Bond::is_unasked")]
+    pub bond: Bond,
+    /// Queueing disciplines, in the kernel's order.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub qdiscs: Reading<Vec<Qdisc>>,
     /// Position in the stack.
     #[serde(skip_serializing_if = "Stack::is_unasked")]
     pub stack: Stack,

@@ -11,8 +11,11 @@ mod words;
 pub use counters::{Counter, CounterBlock, Growth};
 pub use device::{PciAddress, PciDevice, Pcie, PcieLink};
 pub use document::{DocumentError, SCHEMA};
-pub use host::Host;
-pub use interface::{DriverInfo, Feature, Interface, Link, LinkModes, Pause, Port, Ring, Session, Stack, StackMember};
+pub use host::{Host, LogLine, Measurement};
+pub use interface::{
+    Bond, BondMember, Channels, Coalesce, DriverInfo, Eee, Feature, Fec, Interface, Link, LinkModes, Pause, Port,
+    Qdisc, Ring, Session, Stack,
+};
 pub use words::{Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word};
 
 use serde::{Deserialize, Serialize};

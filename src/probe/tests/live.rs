@@ -20,6 +20,61 @@ fn requests_that_would_change_something_are_refused_before_they_are_sent() {
     }
 }
 
+/// This machine as an old kernel: no ethtool over netlink and, on demand, no GLINKSETTINGS.
+struct Old(Live, bool);
+
+impl Kernel for Old {
+    fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
+        let old = |request: &Request| {
+            let name = request.ask.to_string();
+            name == "CTRL_CMD_GETFAMILY" || (self.1 && name.starts_with("ETHTOOL_GLINKSETTINGS"))
+        };
+        let missing: Vec<bool> = requests.iter().map(old).collect();
+        let replies = self.0.call(requests);
+        replies
+            .into_iter()
+            .zip(missing)
+            .map(|(reply, gone)| if gone { Reply::errno(libc::ENOENT) } else { reply })
+            .collect()
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn sleep(&mut self, ms: u64) {
+        self.0.sleep(ms);
+    }
+}
+
+#[test]
+fn ioctl_tells_the_same_as_netlink() {
+    let new = scan(&mut Isolated::new("/"));
+    for very_old in [false, true] {
+        let old = scan(&mut Old(Live::new("/"), very_old));
+        for (new, old) in new.interfaces.iter().zip(&old.interfaces) {
+            assert_eq!(new.name, old.name);
+            if new.driver.is_unasked() {
+                continue;
+            }
+            assert_eq!(new.features.known(), old.features.known());
+            assert_eq!((new.ring.rx.known(), new.ring.rx_max.known()), (old.ring.rx.known(), old.ring.rx_max.known()));
+            assert_eq!((new.ring.tx.known(), new.ring.tx_max.known()), (old.ring.tx.known(), old.ring.tx_max.known()));
+            assert_eq!(new.ring.rx.is_absent(), old.ring.rx.is_absent());
+            assert_eq!(
+                (new.pause.rx.known(), new.pause.rx.is_absent()),
+                (old.pause.rx.known(), old.pause.rx.is_absent())
+            );
+            assert_eq!(new.link.speed.known(), old.link.speed.known());
+            assert_eq!(new.link.duplex.known(), old.link.duplex.known());
+            assert_eq!(new.link.autoneg.known(), old.link.autoneg.known());
+            assert_eq!(new.link.autoneg_supported.known(), old.link.autoneg_supported.known());
+            assert_eq!(new.link.supported.known(), old.link.supported.known());
+            assert_eq!(new.port.connector.known(), old.port.connector.known());
+        }
+    }
+}
+
 #[test]
 #[ignore = "prints what this machine says: run by hand"]
 fn show() {

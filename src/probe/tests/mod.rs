@@ -3,10 +3,12 @@
 use super::*;
 use crate::snapshot::Snapshot;
 
+mod edited;
 mod isolation;
 mod live;
 mod namespaces;
 mod replay;
+mod totality;
 mod trees;
 
 /// One sample of everything.

@@ -116,10 +116,24 @@ fn only_wanted_interfaces_are_shown_and_their_relations_stay() {
 }
 
 #[test]
-#[ignore = "measures: run by hand"]
+fn a_namespace_that_cannot_be_entered_is_refused_as_a_whole() {
+    let mut kernel = Isolated::in_namespace("/", "/proc/self/ns/no-such");
+    let snapshot = scan(&mut kernel);
+    assert!(snapshot.interfaces.is_empty() && !snapshot.sample.remarks.is_empty());
+    if is_root() {
+        let options = Options { namespace: "self".into(), ..Options::default() };
+        let mut kernel = Isolated::in_namespace("/", "/proc/self/ns/net");
+        let snapshot = collect(&mut kernel, &options, &mut |_| {});
+        assert_eq!(snapshot.interface("lo").unwrap().namespace, "self");
+    }
+}
+
+#[test]
+#[ignore = "measures: run by hand, with PAIRS=5000 for more"]
 fn a_thousand_interfaces() {
     let mut script = String::new();
-    for at in 0..500 {
+    let pairs = std::env::var("PAIRS").ok().and_then(|pairs| pairs.parse().ok()).unwrap_or(500);
+    for at in 0..pairs {
         use std::fmt::Write;
         writeln!(script, "link add a{at} type veth peer name b{at}").unwrap();
     }

@@ -8,7 +8,7 @@ use super::*;
 use crate::reading::GapKind;
 use crate::snapshot::{InterfaceKind, OperState};
 
-fn recording() -> Recording {
+pub(super) fn recording() -> Recording {
     serde_json::from_str(include_str!("../../../fixtures/netlink/virtio-vm.json")).unwrap()
 }
 
@@ -79,6 +79,17 @@ fn the_recorded_machine_reads_as_its_tools_print_it() {
     assert_eq!(device.pcie.virtual_root.known(), Some(&true));
     assert!(snapshot.sample.remarks.is_empty() && snapshot.sample.needs_root.is_empty());
     assert_eq!(Snapshot::from_json(&snapshot.to_json()).unwrap(), snapshot);
+}
+
+#[test]
+fn our_table_of_link_modes_is_the_kernels() {
+    let replies = recording().exchanges;
+    let reply = replies.iter().find(|exchange| exchange.ask.to_string() == "ETHTOOL_MSG_STRSET_GET").unwrap();
+    let answer = netlink::Answer::new(reply.reply.clone());
+    let kernels = ethtool::names(&answer.parts[0]).link_modes;
+    for (bit, name) in legacy::link_mode_names() {
+        assert_eq!(Some(&name), kernels.get(&bit), "bit {bit}");
+    }
 }
 
 #[test]
@@ -201,7 +212,7 @@ fn record_this_machine() {
     let mut recorder = Recorder::new(Isolated::new("/"));
     let snapshot = collect(&mut recorder, &twice(), &mut |_| {});
     let mut recording = recorder.into_recording();
-    "A virtio guest (Firecracker), Linux 6.18, read as root on 2026-12-01 with two samples 0.2 s apart. Host name, \
+    "A virtio guest, Linux 6.18, read as root on 2026-12-01 with two samples 0.2 s apart. Host name, \
      hardware and IP addresses and the chain of parent processes are replaced, the processor's description is cut."
         .clone_into(&mut recording.about);
     let mut replace: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
@@ -232,7 +243,8 @@ fn record_this_machine() {
             }
             "read of /proc/cpuinfo" => {
                 let keep = |line: &&str| line.starts_with("processor") || line.starts_with("flags");
-                *bytes = text.lines().filter(keep).map(|line| format!("{line}\n")).collect::<String>().into_bytes();
+                let kept: Vec<&str> = text.lines().filter(keep).collect();
+                *bytes = (kept.join("\n") + "\n").into_bytes();
             }
             "read of /proc/1/sched" => *bytes = b"init (1, #threads: 1)\n".to_vec(),
             "uname" => *bytes = b"6.18.44\0x86_64\0fixture\0".to_vec(),

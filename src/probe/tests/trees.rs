@@ -214,6 +214,28 @@ fn a_virtual_function_is_judged_by_the_link_of_its_physical_function() {
 }
 
 #[test]
+fn a_sleeping_card_is_not_woken() {
+    let mut tree = switched(256);
+    tree.file("/sys/bus/pci/devices/0000:03:00.0/power/runtime_status", "suspended\n");
+    let snapshot = scan(&mut tree);
+    let gap = snapshot.origins.gap_of(snapshot.devices[0].pcie.mps.gap().unwrap());
+    assert_eq!(gap.why, GapKind::Skipped);
+    // The port above still tells what the link does.
+    assert_eq!(snapshot.devices[0].pcie.links.known().unwrap()[0].width.known(), Some(&8));
+    assert!(snapshot.devices[1].pcie.mps.known().is_some());
+}
+
+#[test]
+fn the_control_domain_of_xen_is_no_guest() {
+    let mut tree = switched(256);
+    tree.file("/proc/cpuinfo", "processor: 0\nflags: fpu hypervisor\n");
+    tree.file("/sys/hypervisor/type", "xen\n");
+    assert_eq!(scan(&mut tree).host.is_guest.known(), Some(&true));
+    tree.file("/proc/xen/capabilities", "control_d\n");
+    assert_eq!(scan(&mut tree).host.is_guest.known(), Some(&false));
+}
+
+#[test]
 fn appliances_are_known_by_their_marker_files() {
     let mut synology = Tree::default();
     synology.file("/etc.defaults/VERSION", "productversion=\"7.2.1\"\nbuildnumber=\"69057\"\n");
@@ -231,6 +253,15 @@ fn appliances_are_known_by_their_marker_files() {
     assert_eq!(host.platform.known().unwrap(), "qnap_qts");
     assert_eq!(host.os.known().unwrap(), "QuTS hero h5.2.0");
     assert_eq!(host.product.known().unwrap(), "TS-h973AX");
+
+    let mut truenas = Tree::default();
+    truenas.file("/etc/os-release", "ID=debian\n");
+    truenas.file("/etc/version", "25.04.1\n");
+    assert_eq!(scan(&mut truenas).host.platform.known().unwrap(), "debian");
+    truenas.file("/usr/bin/midclt", "");
+    let host = scan(&mut truenas).host;
+    assert_eq!(host.platform.known().unwrap(), "truenas");
+    assert_eq!(host.os.known().unwrap(), "TrueNAS 25.04.1");
 
     let mut proxmox = Tree::default();
     proxmox.file("/etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n");
