@@ -1,0 +1,14 @@
+//! All integration tests, in one binary: each file of its own would be linked again.
+
+mod architecture;
+mod cli;
+mod contract;
+mod determinism;
+mod engine;
+mod healthy;
+mod hostile;
+mod laws;
+mod seeds;
+mod snapshots;
+mod strace;
+mod support;
