@@ -217,7 +217,7 @@ fn stratify(
             .collect();
         if ready.is_empty() {
             let rings: Vec<(&str, Vec<&str>)> =
-                left.iter().map(|id| (*id, ring(rules, *id, &left))).filter(|(_, ring)| !ring.is_empty()).collect();
+                left.iter().map(|id| (*id, ring(rules, id, &left))).filter(|(_, ring)| !ring.is_empty()).collect();
             for (id, ring) in rings {
                 let (file, spec) = &specs[id];
                 let message = format!("`fired` goes round in a circle among {}", ring.join(", "));

@@ -10,7 +10,7 @@ const HEALTHY: &str = "fixtures/hosts/container-host.json";
 
 /// A rule of a test: everything that a rule needs, and these lines.
 fn rule(id: &str, lines: &str) -> String {
-    let indented: String = lines.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    let indented = lines.lines().map(str::trim).fold(String::new(), |text, line| text + "  " + line + "\n");
     format!(
         "- id: {id}\n  title: Test of {id}\n{indented}  confidence: high\n  why: because {{{{ iface.name }}}}\n  impact: none\n  \
          recommend: []\n  sources: [{{from: the test, checked: known}}]\n"

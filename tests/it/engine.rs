@@ -259,7 +259,7 @@ fn an_interface_without_the_counter_is_not_concerned() {
 
 // ---- kinds, severities, confidences ----
 
-fn mtu(fields: Value) -> Snapshot {
+fn mtu(fields: &Value) -> Snapshot {
     let mut interface = json!({"name": "eth0", "mtu": [1500, "assumed"]});
     for (name, value) in fields.as_object().unwrap() {
         interface[name] = value.clone();
@@ -283,7 +283,7 @@ fn the_first_case_that_holds_wins() {
         (1500, 1000, (Kind::Hygiene, Severity::Advice, Confidence::Medium)),
         (1500, 1, (Kind::Risk, Severity::Warning, Confidence::High)),
     ] {
-        let host = mtu(json!({"mtu": [size, "assumed"], "txqueuelen": [queue, "assumed"]}));
+        let host = mtu(&json!({"mtu": [size, "assumed"], "txqueuelen": [queue, "assumed"]}));
         assert_eq!(ask(&rules, &host, "mtu.small", "eth0").loudness(), expected, "{size} {queue}");
     }
 }
@@ -295,7 +295,7 @@ fn an_unread_refinement_never_makes_a_finding_louder() {
         let text = format!("when: iface.mtu < 9000B\nseverity_when: [{{is: {case}, when: iface.txqueuelen > 100}}]");
         rules(&rule("mtu.small", "interface", &text))
     };
-    let unread = mtu(json!({}));
+    let unread = mtu(&json!({}));
     assert_eq!(ask(&of("critical"), &unread, "mtu.small", "eth0").loudness().1, Severity::Warning);
     assert_eq!(ask(&of("info"), &unread, "mtu.small", "eth0").loudness().1, Severity::Info);
     let kinds = rules(&rule(
@@ -338,7 +338,7 @@ fn a_severity_may_ask_whether_something_is_unknown() {
         // Absent is a fact: there is no partner list to be read.
         (json!({"absent": "assumed"}), Severity::Warning),
     ] {
-        let host = mtu(json!({"link": {"partner": partner}}));
+        let host = mtu(&json!({"link": {"partner": partner}}));
         assert_eq!(ask(&rules, &host, "mtu.small", "eth0").loudness().1, severity, "{partner}");
     }
     let elsewhere = rule("mtu.small", "interface", "when: iface.mtu is unknown");
@@ -351,7 +351,7 @@ fn a_severity_may_ask_whether_something_is_unknown() {
 #[test]
 fn a_precondition_that_was_not_read_is_taken_and_told() {
     let rules = rules(&rule("mtu.small", "interface", "requires: iface.link.up\nwhen: iface.mtu < 9000B"));
-    let of = |up: Value| ask(&rules, &mtu(json!({"link": {"up": up}})), "mtu.small", "eth0");
+    let of = |up: Value| ask(&rules, &mtu(&json!({"link": {"up": up}})), "mtu.small", "eth0");
     assert_eq!(of(json!([false, "assumed"])).verdict, Verdict::NotApplicable);
     assert_eq!(of(json!({"absent": "assumed"})).verdict, Verdict::NotApplicable);
     let read = of(json!([true, "assumed"]));
@@ -360,7 +360,7 @@ fn a_precondition_that_was_not_read_is_taken_and_told() {
     let taken = of(json!({"unknown": "failed"}));
     assert_eq!(taken.loudness(), (Kind::Risk, Severity::Advice, Confidence::Medium));
     assert_eq!(taken.finding().taken.len(), 1);
-    let report = report_by(&rules, &mtu(json!({"link": {"up": {"unknown": "failed"}}})));
+    let report = report_by(&rules, &mtu(&json!({"link": {"up": {"unknown": "failed"}}})));
     assert_eq!(report.findings[0].assumed, ["iface.link.up of eth0"]);
 }
 
@@ -443,9 +443,9 @@ fn a_circle_costs_its_members_alone() {
     let told: Vec<_> = set.problems.iter().map(|problem| problem.rule.as_str()).collect();
     assert_eq!(told, ["c.one", "c.three", "c.two", "d.alone"]);
     // What asks for a member of the circle is decided by the rest of its condition.
-    let host = mtu(json!({}));
+    let host = mtu(&json!({}));
     assert_eq!(ask(&set, &host, "a.behind", "eth0").verdict, Verdict::Fires);
-    assert_eq!(ask(&set, &mtu(json!({"mtu": [9000, "assumed"]})), "a.behind", "eth0").verdict, Verdict::Unknown);
+    assert_eq!(ask(&set, &mtu(&json!({"mtu": [9000, "assumed"]})), "a.behind", "eth0").verdict, Verdict::Unknown);
     assert_eq!(ask(&set, &host, "b.free", "eth0").verdict, Verdict::Fires);
 }
 
@@ -490,7 +490,7 @@ fn what_may_not_be_a_cause_folds_nothing() {
         ("no edge", "kind: fault"),
     ] {
         let cause = rule("link.cause", "interface", &format!("when: iface.mtu < 9000B\n{lines}"));
-        let report = report_by(&rules(&[cause, symptom.clone()].concat()), &mtu(json!({})));
+        let report = report_by(&rules(&[cause, symptom.clone()].concat()), &mtu(&json!({})));
         assert_eq!(report.findings.len(), 2, "{what}");
         assert!(report.findings.iter().all(|one| one.under.is_none()), "{what}: {:?}", shown(&report));
     }
@@ -499,7 +499,7 @@ fn what_may_not_be_a_cause_folds_nothing() {
         "interface",
         "when: iface.mtu < 9000B\nkind: fault\nexplains: [{rule: tcp.symptom, side: own}]",
     );
-    let report = report_by(&rules(&[cause, symptom].concat()), &mtu(json!({})));
+    let report = report_by(&rules(&[cause, symptom].concat()), &mtu(&json!({})));
     assert_eq!(shown(&report), [("link.cause", "eth0", None), ("tcp.symptom", "eth0", Some("link.cause"))]);
 }
 
@@ -619,7 +619,7 @@ fn texts_show_values_in_their_units_and_name_what_is_not_known() {
     );
     let link = json!({"up": [true, "assumed"], "speed": [25_000_000_000_u64, "assumed"]});
     let report =
-        report_by(&rules, &mtu(json!({"name": "eth 0", "link": link, "ring": {"rx_max": {"absent": "assumed"}}})));
+        report_by(&rules, &mtu(&json!({"name": "eth 0", "link": link, "ring": {"rx_max": {"absent": "assumed"}}})));
     let finding = &report.findings[0];
     assert_eq!(finding.why, "eth 0: 1500 B, 750 B, 25 Gb/s, <iface.ring.rx>, <iface.alias>");
     assert_eq!(finding.impact, "up");
@@ -644,7 +644,7 @@ fn a_step_under_a_condition_comes_where_it_holds_or_is_open() {
     for (most, steps) in
         [(json!([9000, "assumed"]), 1), (json!([1500, "assumed"]), 0), (json!({"unknown": "failed"}), 1)]
     {
-        let report = report_by(&rules, &mtu(json!({"mtu_max": most})));
+        let report = report_by(&rules, &mtu(&json!({"mtu_max": most})));
         assert_eq!(report.findings[0].recommend.len(), steps, "{most}");
     }
 }

@@ -194,12 +194,11 @@ fn outside_spans(line: &str) -> String {
                 break Some(at);
             }
         };
-        match closed {
-            Some(end) => rest = &body[end..],
-            None => {
-                out += &rest[..opening];
-                rest = body;
-            }
+        if let Some(end) = closed {
+            rest = &body[end..];
+        } else {
+            out += &rest[..opening];
+            rest = body;
         }
     }
     out

@@ -1,4 +1,5 @@
 //! All integration tests, in one binary: each file of its own would be linked again.
+#![allow(clippy::unwrap_used, reason = "in a helper of a test too, a panic is the message")]
 
 mod architecture;
 mod cli;

@@ -45,6 +45,7 @@ fn offence(line: &str, starts: &mut usize) -> Option<&'static str> {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn a_scan_only_reads() {
     if !has_strace() {
         println!("skipped: strace is missing or not permitted here");
