@@ -60,7 +60,9 @@ fn embed_knowledge(out: &Path) -> Result<(), String> {
     let canonical: Vec<knowledge::CanonicalCounter> = read(Path::new("knowledge/canonical-counters.yaml"))?;
     let drivers: knowledge::Drivers = read(Path::new("knowledge/drivers.yaml"))?;
     let buses: buses::Buses = read(Path::new("knowledge/buses.yaml"))?;
+    let events: Vec<knowledge::LogEventSpec> = read(Path::new("knowledge/log-events.yaml"))?;
     let mut text = String::new();
+    let _ = writeln!(text, "pub const LOG_EVENTS: &str = {:?};", json(&events)?);
     let _ = writeln!(text, "pub const BUSES: &str = {:?};", json(&buses)?);
     let _ = writeln!(text, "pub const CANONICAL_COUNTERS: &str = {:?};", json(&canonical)?);
     let _ = writeln!(text, "pub const DRIVERS: &str = {:?};", json(&drivers)?);

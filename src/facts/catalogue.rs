@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::entry::{Access, CounterView, Entry};
 use super::unit::Unit;
-use super::{device, functions, host, interface};
+use super::{device, events, functions, host, interface, measurements, rows};
 use crate::knowledge::Knowledge;
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::lang::{Dim, Function, Key, ScopeId, Slot, Type, Vocabulary};
@@ -19,8 +19,26 @@ pub const DEVICE: ScopeId = ScopeId(2);
 /// A PCIe link on the path of such a function.
 pub const LINK: ScopeId = ScopeId(3);
 
+/// A named event of the kernel log.
+pub const EVENT: ScopeId = ScopeId(4);
+/// A measured result.
+pub const MEASUREMENT: ScopeId = ScopeId(5);
+/// A member of a bond.
+pub const MEMBER: ScopeId = ScopeId(6);
+/// A queueing discipline.
+pub const QDISC: ScopeId = ScopeId(7);
+
 /// Names of the scopes as expressions use them.
-const NAMES: [(&str, ScopeId); 4] = [("host", HOST), ("iface", INTERFACE), ("device", DEVICE), ("link", LINK)];
+const NAMES: [(&str, ScopeId); 8] = [
+    ("host", HOST),
+    ("iface", INTERFACE),
+    ("device", DEVICE),
+    ("link", LINK),
+    ("event", EVENT),
+    ("measurement", MEASUREMENT),
+    ("member", MEMBER),
+    ("qdisc", QDISC),
+];
 
 /// All facts.
 pub struct Catalogue {
@@ -37,7 +55,16 @@ impl Catalogue {
     }
 
     fn build() -> Self {
-        let mut scopes = vec![host::entries(), interface::entries(), device::entries(), device::link_entries()];
+        let mut scopes = vec![
+            host::entries(),
+            interface::entries(),
+            device::entries(),
+            device::link_entries(),
+            events::entries(),
+            measurements::entries(),
+            rows::member_entries(),
+            rows::qdisc_entries(),
+        ];
         for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {
             let scope = match counter.subject {
                 CounterSubject::Host => HOST,

@@ -1,9 +1,9 @@
 //! Facts of scope `device` (a PCI function of class network) and `pcie_link`.
 
-use super::catalogue::{DEVICE, INTERFACE, LINK};
+use super::catalogue::{DEVICE, EVENT, INTERFACE, LINK, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings};
+use super::{Derived, Facts, ceilings, events, measurements};
 use crate::lang::{Dim, State, Type, Value, Words};
 use crate::reading::{Bytes, Gigatransfers, Reading};
 use crate::snapshot::{PciAddress, PciDevice, PcieLink, PcieRole};
@@ -32,7 +32,14 @@ static CLASSES: Words = Words {
 };
 
 pub(super) fn entries() -> Vec<Entry> {
-    let mut entries = facts! { Device, PciDevice;
+    let mut entries = readings();
+    entries.extend(path_entries());
+    entries.extend(identity_entries());
+    entries
+}
+
+fn readings() -> Vec<Entry> {
+    facts! { Device, PciDevice;
         "class_code" = class: u16, "lspci -n -s {bdf}", "base class and subclass";
         "id" = id: String, "lspci -nn -s {bdf}", "vendor, device and subsystem ids";
         "name" = name: String, "lspci -s {bdf}", "name out of the PCI id list";
@@ -44,9 +51,11 @@ pub(super) fn entries() -> Vec<Entry> {
         "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vv -s {bdf}", "maximum read request size";
         "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vv -s {bdf}", "relaxed ordering is enabled";
         "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "it sits on a bus that a hypervisor emulates";
-    };
-    let rate = Type::number(Dim::RATE);
-    entries.extend([
+    }
+}
+
+fn identity_entries() -> Vec<Entry> {
+    vec![
         derived("address", Type::Text, Unit::Plain, "PCI address", |facts, index| {
             Derived::fact(Value::Text(facts.snapshot().devices[index].address.to_string().into()))
         }),
@@ -58,6 +67,28 @@ pub(super) fn entries() -> Vec<Entry> {
             "network interfaces of the card, all functions",
             ports,
         ),
+        derived(
+            "log",
+            Type::list(Type::Entity(EVENT)),
+            Unit::Plain,
+            "events of the kernel log that name it",
+            |facts, index| events::list(facts, DEVICE, index),
+        ),
+        derived(
+            "measured",
+            Type::list(Type::Entity(MEASUREMENT)),
+            Unit::Plain,
+            "results measured over its ports",
+            |facts, index| measurements::list(facts, Some(&facts.topology().card_ports(index))),
+        ),
+        derived("pcie.link", Type::Entity(LINK), Unit::Plain, "its own PCIe link", |facts, index| {
+            let links = links(facts, index);
+            let first = match &links.state {
+                State::Known(Value::List(all)) => all.first().cloned(),
+                _ => None,
+            };
+            Derived { state: first.map_or(links.state.clone(), State::Known), ..links }
+        }),
         derived(
             "is_primary",
             Type::Bool,
@@ -72,6 +103,12 @@ pub(super) fn entries() -> Vec<Entry> {
             "links from the device up to the root port",
             links,
         ),
+    ]
+}
+
+fn path_entries() -> Vec<Entry> {
+    let rate = Type::number(Dim::RATE);
+    vec![
         derived(
             "pcie.path.narrowest",
             Type::Entity(LINK),
@@ -117,8 +154,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "inputs of the path's ceiling that were assumed",
             |facts, index| ceilings::path(facts, index, |ceiling| ceiling.assumed.len() as f64),
         ),
-    ]);
-    entries
+    ]
 }
 
 pub(super) fn link_entries() -> Vec<Entry> {

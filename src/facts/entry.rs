@@ -1,10 +1,12 @@
 //! One line of the fact catalogue: what a fact is called, what it is, where it comes from and how to set it.
 
+use super::offload::Offload;
+use super::sysctl::Parameter;
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::lang::{Type, Value};
 use crate::reading::{GapId, Reading, SourceId};
-use crate::snapshot::{Host, Interface, PciDevice, PcieLink};
+use crate::snapshot::{BondMember, Host, Interface, Measurement, PciDevice, PcieLink, Qdisc};
 
 /// What is put into a reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +35,16 @@ pub(super) enum Access {
     Device(Get<PciDevice>, Set<PciDevice>),
     /// A reading of a PCIe link.
     Link(Get<PcieLink>, Set<PcieLink>),
+    /// A reading of a measured result.
+    Measurement(Get<Measurement>, Set<Measurement>),
+    /// A reading of a bond's member.
+    Member(Get<BondMember>, Set<BondMember>),
+    /// A reading of a queueing discipline.
+    Qdisc(Get<Qdisc>, Set<Qdisc>),
+    /// A kernel parameter of the host.
+    Sysctl(Parameter),
+    /// A view of an offload feature of an interface.
+    Offload(Offload),
     /// It follows from other facts.
     Derived(fn(&Facts<'_>, usize) -> Derived),
     /// A view of the canonical counter of this index.

@@ -1,10 +1,10 @@
 //! Facts of scope `iface`.
 
-use super::catalogue::{DEVICE, INTERFACE};
+use super::catalogue::{DEVICE, EVENT, INTERFACE, MEASUREMENT, MEMBER, QDISC};
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings};
+use super::{Derived, Facts, ceilings, events, measurements, offload, rows, speed};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Reading};
 use crate::snapshot::{Duplex, Interface, InterfaceKind, LinkModes, OperState, PortType};
@@ -38,6 +38,60 @@ pub(super) fn entries() -> Vec<Entry> {
             Unit::Plain,
             "members of a bond, bridge or team",
             members,
+        ),
+    ]);
+    entries.extend(offload::entries());
+    entries.extend([
+        derived(
+            "log",
+            Type::list(Type::Entity(EVENT)),
+            Unit::Plain,
+            "events of the kernel log that name it",
+            |facts, index| events::list(facts, INTERFACE, index),
+        ),
+        derived(
+            "measured",
+            Type::list(Type::Entity(MEASUREMENT)),
+            Unit::Plain,
+            "results measured over it",
+            |facts, index| measurements::list(facts, Some(&[index])),
+        ),
+        derived(
+            "bond.members",
+            Type::list(Type::Entity(MEMBER)),
+            Unit::Plain,
+            "members as the bond sees them",
+            |facts, index| rows::list(facts, index, MEMBER, &facts.snapshot().interfaces[index].bond.members),
+        ),
+        derived("qdisc", Type::list(Type::Entity(QDISC)), Unit::Plain, "queueing disciplines", |facts, index| {
+            rows::list(facts, index, QDISC, &facts.snapshot().interfaces[index].qdiscs)
+        }),
+        derived(
+            "link.speed_verdict",
+            Type::Word(&speed::VERDICTS),
+            Unit::Plain,
+            "why the link runs at its speed",
+            speed::verdict,
+        ),
+        derived("rate.rx", Type::number(Dim::RATE), Unit::BitsPerSecond, "received in the sample", |facts, index| {
+            facts.same_as(INTERFACE, index, "counter.rx_bytes.rate")
+        }),
+        derived("rate.tx", Type::number(Dim::RATE), Unit::BitsPerSecond, "sent in the sample", |facts, index| {
+            facts.same_as(INTERFACE, index, "counter.tx_bytes.rate")
+        }),
+        derived(
+            "load.rx",
+            Type::PLAIN,
+            Unit::Share,
+            "received in the sample as a share of the link's speed",
+            |facts, index| load(facts, index, "counter.rx_bytes.rate"),
+        ),
+        derived(
+            "load.tx",
+            Type::PLAIN,
+            Unit::Share,
+            "sent in the sample as a share of the link's speed",
+            |facts, index| load(facts, index, "counter.tx_bytes.rate"),
         ),
     ]);
     let rate = Type::number(Dim::RATE);
@@ -78,6 +132,32 @@ fn readings() -> Vec<Entry> {
         "link.advertised" = link.advertised: LinkModes, "ethtool {if}", "modes that this end offers";
         "link.partner" = link.partner: LinkModes, "ethtool {if}", "modes that the link partner offers";
         "link.carrier_down" = link.carrier_down: u64, "cat /sys/class/net/{if}/carrier_down_count", "times that the carrier was lost";
+        "link.ext_state" = link.ext_state: String, "ethtool {if}", "why there is no link";
+        "link.sqi" = link.sqi: u32, "ethtool {if}", "signal quality index";
+        "addresses" = addresses: Vec<String>, "ip addr show {if}", "IP addresses";
+        "channels.rx" = channels.rx: u32, "ethtool -l {if}", "receive queues in use";
+        "channels.rx_max" = channels.rx_max: u32, "ethtool -l {if}", "most receive queues";
+        "channels.tx" = channels.tx: u32, "ethtool -l {if}", "transmit queues in use";
+        "channels.tx_max" = channels.tx_max: u32, "ethtool -l {if}", "most transmit queues";
+        "channels.combined" = channels.combined: u32, "ethtool -l {if}", "combined queues in use";
+        "channels.combined_max" = channels.combined_max: u32, "ethtool -l {if}", "most combined queues";
+        "coalesce.rx_usecs" = coalesce.rx_usecs: u32, "ethtool -c {if}", "microseconds that a receive interrupt may wait";
+        "coalesce.rx_frames" = coalesce.rx_frames: u32, "ethtool -c {if}", "packets that a receive interrupt may wait for";
+        "coalesce.tx_usecs" = coalesce.tx_usecs: u32, "ethtool -c {if}", "microseconds that a transmit interrupt may wait";
+        "coalesce.tx_frames" = coalesce.tx_frames: u32, "ethtool -c {if}", "packets that a transmit interrupt may wait for";
+        "coalesce.adaptive_rx" = coalesce.adaptive_rx: bool, "ethtool -c {if}", "receive moderation adapts to the traffic";
+        "coalesce.adaptive_tx" = coalesce.adaptive_tx: bool, "ethtool -c {if}", "transmit moderation adapts to the traffic";
+        "eee.enabled" = eee.enabled: bool, "ethtool --show-eee {if}", "this end offers Energy Efficient Ethernet";
+        "eee.active" = eee.active: bool, "ethtool --show-eee {if}", "both ends use Energy Efficient Ethernet";
+        "fec.configured" = fec.configured: LinkModes, "ethtool --show-fec {if}", "configured forward error correction";
+        "fec.active" = fec.active: String, "ethtool --show-fec {if}", "forward error correction in use";
+        "bond.mode" = bond.mode: String, "cat /proc/net/bonding/{if}", "bonding mode";
+        "bond.miimon" = bond.miimon: u32, "cat /proc/net/bonding/{if}", "interval of link monitoring in ms";
+        "bond.arp_interval" = bond.arp_interval: u32, "cat /proc/net/bonding/{if}", "interval of ARP monitoring in ms";
+        "bond.xmit_hash_policy" = bond.xmit_hash_policy: String, "cat /proc/net/bonding/{if}", "how flows are spread over members";
+        "bond.active_member" = bond.active_member: String, "cat /proc/net/bonding/{if}", "member in use";
+        "bond.active_aggregator" = bond.active_aggregator: u32, "cat /proc/net/bonding/{if}", "LACP aggregator in use";
+        "bond.partner_mac" = bond.partner_address: String, "cat /proc/net/bonding/{if}", "hardware address of the LACP partner";
         "ring.rx" = ring.rx: u32 as Descriptors, "ethtool -g {if}", "receive ring in use";
         "ring.rx_max" = ring.rx_max: u32 as Descriptors, "ethtool -g {if}", "largest receive ring";
         "ring.tx" = ring.tx: u32 as Descriptors, "ethtool -g {if}", "transmit ring in use";
@@ -134,4 +214,16 @@ fn is_physical(facts: &Facts<'_>, index: usize) -> Derived {
     let from = facts.key(INTERFACE, index, "driver");
     let known = interface.driver.name.known().and_then(|driver| facts.knowledge().is_hardware(driver));
     Derived::of(known.map_or(State::Unknown, |physical| State::Known(Value::Bool(physical))), from)
+}
+
+/// Rate of a byte counter as a share of the link's speed.
+fn load(facts: &Facts<'_>, index: usize, path: &str) -> Derived {
+    let rate = facts.same_as(INTERFACE, index, path);
+    let from = [rate.from, facts.key(INTERFACE, index, "link.speed")].concat();
+    match (rate.state, facts.snapshot().interfaces[index].link.speed.known()) {
+        (State::Known(Value::Number(rate)), Some(speed)) if speed.0 > 0 => {
+            Derived::of(State::Known(Value::Number(rate / speed.0 as f64)), from)
+        }
+        _ => Derived::unknown(from),
+    }
 }

@@ -6,18 +6,25 @@ mod ceilings;
 mod counters;
 mod device;
 mod entry;
+mod events;
 mod fact;
 mod functions;
 mod host;
 mod interface;
+mod measurements;
+mod offload;
+mod rows;
+mod speed;
+mod sysctl;
 mod topology;
 mod unit;
 
 pub use assign::{assign, constant};
-pub use catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
+pub use catalogue::{Catalogue, DEVICE, EVENT, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
 pub use counters::{Count, Counted};
 pub use entry::{CounterView, Entry, Put};
+pub use events::Event;
 pub use unit::{Unit, show, show_number, unit_of_type};
 
 use std::cell::{OnceCell, RefCell};
@@ -27,7 +34,7 @@ use crate::formats::shell::shell_quote;
 use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Key, ScopeId, State, Value};
 use crate::reading::{Gap, GapId, Reading, SourceId};
-use crate::snapshot::{PcieLink, Snapshot};
+use crate::snapshot::{BondMember, LogLine, Measurement, PcieLink, Qdisc, Snapshot};
 use entry::Access;
 use topology::Topology;
 
@@ -64,6 +71,11 @@ impl Derived {
         Self::of(State::Unknown, from)
     }
 
+    /// Nothing that anybody could read.
+    fn none() -> Self {
+        Self::unknown(Vec::new())
+    }
+
     fn read_at(mut self, source: Option<SourceId>) -> Self {
         self.source = source;
         self
@@ -89,6 +101,7 @@ pub struct Facts<'a> {
     derived: RefCell<BTreeMap<Key, Derived>>,
     paths: Vec<OnceCell<PathCeiling>>,
     ceilings: Vec<OnceCell<InterfaceCeiling>>,
+    events: OnceCell<Vec<Event>>,
 }
 
 impl<'a> Facts<'a> {
@@ -102,6 +115,7 @@ impl<'a> Facts<'a> {
             derived: RefCell::default(),
             paths: snapshot.devices.iter().map(|_| OnceCell::new()).collect(),
             ceilings: snapshot.interfaces.iter().map(|_| OnceCell::new()).collect(),
+            events: OnceCell::new(),
         }
     }
 
@@ -136,6 +150,9 @@ impl<'a> Facts<'a> {
             INTERFACE => self.snapshot.interfaces.len(),
             DEVICE => self.snapshot.devices.len(),
             LINK => self.topology.link_count(),
+            EVENT => self.events().len(),
+            MEASUREMENT => self.snapshot.host.measured.known().map_or(0, Vec::len),
+            MEMBER | QDISC => self.topology.row_count(scope),
             _ => 0,
         };
         (0..count).map(move |index| Self::entity(scope, index))
@@ -159,7 +176,58 @@ impl<'a> Facts<'a> {
                     None => link.lower.to_string(),
                 })
             }
+            EVENT => self.event(index).map_or_else(String::new, |event| format!("log line {}", event.line + 1)),
+            MEASUREMENT => {
+                self.measurement(index).map_or_else(String::new, |one| format!("{} result {}", one.tool, index + 1))
+            }
+            MEMBER => self.bond_member(index).map_or_else(String::new, |(bond, member)| {
+                format!("{} in {}", member.name, self.snapshot.interfaces[bond].name)
+            }),
+            QDISC => self.qdisc(index).map_or_else(String::new, |(interface, one)| {
+                format!("{} {} of {}", one.kind, one.handle, self.snapshot.interfaces[interface].name)
+            }),
             _ => "host".into(),
+        }
+    }
+
+    /// Named events of the kernel log.
+    pub fn events(&self) -> &[Event] {
+        self.events.get_or_init(|| events::read(self.snapshot, self.knowledge))
+    }
+
+    /// A named event.
+    pub fn event(&self, index: usize) -> Option<&Event> {
+        self.events().get(index)
+    }
+
+    /// The line of an event.
+    pub fn log_line(&self, event: &Event) -> Option<&'a LogLine> {
+        self.snapshot.host.log.known()?.get(event.line)
+    }
+
+    /// A measured result.
+    pub fn measurement(&self, index: usize) -> Option<&'a Measurement> {
+        self.snapshot.host.measured.known()?.get(index)
+    }
+
+    /// A member of a bond, and the bond.
+    pub fn bond_member(&self, index: usize) -> Option<(usize, &'a BondMember)> {
+        let (interface, place) = self.topology.row_place(MEMBER, index)?;
+        Some((interface, self.snapshot.interfaces[interface].bond.members.known()?.get(place)?))
+    }
+
+    /// A queueing discipline, and its interface.
+    pub fn qdisc(&self, index: usize) -> Option<(usize, &'a Qdisc)> {
+        let (interface, place) = self.topology.row_place(QDISC, index)?;
+        Some((interface, self.snapshot.interfaces[interface].qdiscs.known()?.get(place)?))
+    }
+
+    /// A fact under another name.
+    fn same_as(&self, scope: ScopeId, index: usize, path: &str) -> Derived {
+        let from = self.key(scope, index, path);
+        match from.first().copied() {
+            Some(key) => Derived { from, ..self.lookup(key) },
+            None => Derived::none(),
         }
     }
 
@@ -235,6 +303,11 @@ impl<'a> Facts<'a> {
             }
             Access::Device(get, _) => self.snapshot.devices.get(index).map(get),
             Access::Link(get, _) => self.topology.link(self.snapshot, index).map(get),
+            Access::Measurement(get, _) => self.measurement(index).map(get),
+            Access::Member(get, _) => self.bond_member(index).map(|(_, member)| get(member)),
+            Access::Qdisc(get, _) => self.qdisc(index).map(|(_, one)| get(one)),
+            Access::Sysctl(parameter) => Some(parameter.get(&self.snapshot.host)),
+            Access::Offload(offload) => self.snapshot.interfaces.get(index).map(|interface| offload.get(interface)),
             Access::Derived(_) | Access::Counter(..) => None,
         }
     }
@@ -297,9 +370,12 @@ impl<'a> Facts<'a> {
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
+        let interface = |at: usize| self.snapshot.interfaces.get(at).map(|interface| interface.name.clone());
         // One placeholder for each scope: a name that looks like the other one must not be filled in a second time.
         let (place, name) = match key.entity.scope {
-            INTERFACE => ("{if}", self.snapshot.interfaces.get(index).map(|interface| interface.name.clone())),
+            INTERFACE => ("{if}", interface(index)),
+            MEMBER => ("{if}", self.bond_member(index).and_then(|(bond, _)| interface(bond))),
+            QDISC => ("{if}", self.qdisc(index).and_then(|(owner, _)| interface(owner))),
             DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
             LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
             _ => return entry.command.into(),
@@ -353,6 +429,26 @@ pub fn set(snapshot: &mut Snapshot, entity: Entity, path: &str, put: &Put) -> Re
             let (device, place) = Topology::of(snapshot).link_place(index).ok_or_else(gone)?;
             match &mut snapshot.devices[device].pcie.links {
                 Reading::Known(links, _) => set(&mut links[place], put),
+                _ => Err(gone()),
+            }
+        }
+        Some(Access::Sysctl(parameter)) => parameter.set(&mut snapshot.host, put),
+        Some(Access::Offload(offload)) => offload.set(snapshot.interfaces.get_mut(index).ok_or_else(gone)?, put),
+        Some(Access::Measurement(_, set)) => match &mut snapshot.host.measured {
+            Reading::Known(all, _) => set(all.get_mut(index).ok_or_else(gone)?, put),
+            _ => Err(gone()),
+        },
+        Some(Access::Member(_, set)) => {
+            let (interface, place) = Topology::of(snapshot).row_place(MEMBER, index).ok_or_else(gone)?;
+            match &mut snapshot.interfaces[interface].bond.members {
+                Reading::Known(members, _) => set(&mut members[place], put),
+                _ => Err(gone()),
+            }
+        }
+        Some(Access::Qdisc(_, set)) => {
+            let (interface, place) = Topology::of(snapshot).row_place(QDISC, index).ok_or_else(gone)?;
+            match &mut snapshot.interfaces[interface].qdiscs {
+                Reading::Known(qdiscs, _) => set(&mut qdiscs[place], put),
                 _ => Err(gone()),
             }
         }

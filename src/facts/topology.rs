@@ -3,7 +3,19 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::catalogue::{MEMBER, QDISC};
+use super::rows;
+use crate::lang::ScopeId;
 use crate::snapshot::{PciAddress, PcieLink, Snapshot};
+
+/// Rows of one kind that belong to interfaces.
+#[derive(Debug, Default)]
+struct Rows {
+    /// Interface and place in its list of each row.
+    places: Vec<(usize, usize)>,
+    /// First row of each interface.
+    first: Vec<usize>,
+}
 
 /// Indexes of the entities of a snapshot.
 #[derive(Debug, Default)]
@@ -16,6 +28,8 @@ pub(super) struct Topology {
     device_links: Vec<Range<usize>>,
     /// Interfaces of each device.
     ports: Vec<Vec<usize>>,
+    /// Rows of each scope of rows.
+    rows: BTreeMap<u16, Rows>,
     /// Functions of the card that each device belongs to, in order of their address.
     cards: Vec<Vec<usize>>,
 }
@@ -39,6 +53,14 @@ impl Topology {
             if let Some(device) = interface.device.known().and_then(|address| topology.devices.get(address)) {
                 topology.ports[*device].push(index);
             }
+        }
+        for scope in [MEMBER, QDISC] {
+            let mut all = Rows::default();
+            for (index, interface) in snapshot.interfaces.iter().enumerate() {
+                all.first.push(all.places.len());
+                all.places.extend((0..rows::count(interface, scope)).map(|place| (index, place)));
+            }
+            topology.rows.insert(scope.0, all);
         }
         // Functions with equal domain, bus and device are one card behind one link.
         let mut by_slot: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -79,6 +101,21 @@ impl Topology {
     pub(super) fn link<'a>(&self, snapshot: &'a Snapshot, link: usize) -> Option<&'a PcieLink> {
         let (device, place) = self.link_place(link)?;
         snapshot.devices.get(device)?.pcie.links.known()?.get(place)
+    }
+
+    /// Number of rows of a scope.
+    pub(super) fn row_count(&self, scope: ScopeId) -> usize {
+        self.rows.get(&scope.0).map_or(0, |rows| rows.places.len())
+    }
+
+    /// Interface and place of a row.
+    pub(super) fn row_place(&self, scope: ScopeId, row: usize) -> Option<(usize, usize)> {
+        self.rows.get(&scope.0)?.places.get(row).copied()
+    }
+
+    /// First row of an interface.
+    pub(super) fn first_row(&self, scope: ScopeId, interface: usize) -> usize {
+        self.rows.get(&scope.0).and_then(|rows| rows.first.get(interface).copied()).unwrap_or(0)
     }
 
     /// Functions of the card of a device.

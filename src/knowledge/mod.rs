@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub use pattern::matches;
-pub use schema::{CanonicalCounter, DriverCounter, DriverCounters, Drivers, Place};
+pub use schema::{CanonicalCounter, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Place};
 
 use buses::Buses;
-use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS};
+use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS, LOG_EVENTS};
 
 /// The embedded knowledge. Sections are parsed when they are first asked for.
 #[derive(Debug, Default)]
@@ -20,6 +20,7 @@ pub struct Knowledge {
     canonical: OnceLock<Vec<CanonicalCounter>>,
     drivers: OnceLock<Drivers>,
     buses: OnceLock<Buses>,
+    log_events: OnceLock<Vec<LogEventSpec>>,
     counters: OnceLock<BTreeMap<&'static str, OnceLock<Option<DriverCounters>>>>,
 }
 
@@ -38,6 +39,11 @@ impl Knowledge {
     /// Which drivers are hardware.
     pub fn drivers(&self) -> &Drivers {
         self.drivers.get_or_init(|| section("drivers", DRIVERS))
+    }
+
+    /// Kinds of kernel log lines.
+    pub fn log_events(&self) -> &[LogEventSpec] {
+        self.log_events.get_or_init(|| section("log-events", LOG_EVENTS))
     }
 
     /// Constants of buses and protocols.

@@ -145,3 +145,49 @@ pub struct Drivers {
     /// Where the lists come from.
     pub source: String,
 }
+
+/// What a log event concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventOf {
+    /// The interface or PCI function that the line names.
+    Device,
+    /// The host.
+    Host,
+}
+
+/// A kind of kernel log line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogEventSpec {
+    /// Name that rules use.
+    pub event: String,
+    /// Pieces of the message in lower case, one of which is in the line; `*` stands for anything between two pieces.
+    pub any: Vec<String>,
+    /// Pieces that make it something else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not: Vec<String>,
+    /// What it concerns.
+    pub of: EventOf,
+    /// Who writes such lines.
+    pub source: String,
+}
+
+impl LogEventSpec {
+    /// True for a line of this kind; the line is in lower case.
+    pub fn matches(&self, line: &str) -> bool {
+        self.any.iter().any(|pieces| holds(line, pieces)) && !self.not.iter().any(|pieces| holds(line, pieces))
+    }
+}
+
+/// True where the pieces, separated by `*`, stand in the line in this order.
+fn holds(line: &str, pieces: &str) -> bool {
+    let mut rest = line;
+    pieces.split('*').all(|piece| match rest.find(piece.trim()) {
+        Some(at) => {
+            rest = &rest[at + piece.trim().len()..];
+            true
+        }
+        None => false,
+    })
+}

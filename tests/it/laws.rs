@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netdoctor::facts::{Catalogue, DEVICE, Facts, HOST, INTERFACE, LINK, Put, set};
-use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers};
+use netdoctor::facts::{Catalogue, Facts, Put, set};
+use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec};
 use netdoctor::knowledge::{Knowledge, buses::Buses};
 use netdoctor::lang::{Key, State};
 use netdoctor::reading::{Gap, GapKind};
@@ -84,13 +84,11 @@ fn known_readings(snapshot: &Snapshot) -> Vec<(Key, String)> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
     let catalogue = Catalogue::shared();
     let mut found = Vec::new();
-    for scope in [HOST, INTERFACE, DEVICE, LINK] {
+    for (_, scope, slot, entry) in catalogue.all().filter(|(_, _, _, entry)| !entry.is_derived()) {
         for entity in facts.entities(scope) {
-            for (_, _, slot, entry) in catalogue.all().filter(|(_, of, _, entry)| *of == scope && !entry.is_derived()) {
-                let key = Key { entity, slot };
-                if !matches!(facts.lookup(key).state, State::Unknown) {
-                    found.push((key, entry.path.clone()));
-                }
+            let key = Key { entity, slot };
+            if facts.lookup(key).state != State::Unknown {
+                found.push((key, entry.path.clone()));
             }
         }
     }
@@ -204,6 +202,7 @@ fn knowledge_comes_out_the_same_by_both_routes() {
     let canonical: Vec<CanonicalCounter> = knowledge("knowledge/canonical-counters.yaml");
     assert_eq!(embedded.canonical_counters(), canonical);
     assert_eq!(embedded.drivers(), &knowledge::<Drivers>("knowledge/drivers.yaml"));
+    assert_eq!(embedded.log_events(), knowledge::<Vec<LogEventSpec>>("knowledge/log-events.yaml"));
     // Tables of figures compare by what they print: floats come out of both routes to the last digit.
     let buses: Buses = knowledge("knowledge/buses.yaml");
     assert_eq!(format!("{:?}", embedded.buses()), format!("{buses:?}"));

@@ -1,0 +1,211 @@
+//! Kernel log lines as named events, tied to the interface or PCI function that they name.
+
+use super::catalogue::{DEVICE, EVENT, HOST, INTERFACE};
+use super::entry::{Entry, derived};
+use super::unit::Unit;
+use super::{Derived, Facts};
+use crate::knowledge::{EventOf, Knowledge};
+use crate::lang::{Dim, Type, Value, Words};
+use crate::reading::Reading;
+use crate::snapshot::{LogLine, Snapshot};
+
+/// One event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Position of its kind in the knowledge.
+    pub kind: usize,
+    /// Position of its line in the log.
+    pub line: usize,
+    /// Interfaces that it names, or whose PCI function it names.
+    pub interfaces: Vec<usize>,
+    /// PCI functions that it names.
+    pub devices: Vec<usize>,
+    /// Speed that the line tells, in bit/s.
+    pub speed: Option<f64>,
+}
+
+/// Names of all events, as a vocabulary of the language.
+pub(super) fn words() -> &'static Words {
+    static WORDS: std::sync::OnceLock<Words> = std::sync::OnceLock::new();
+    WORDS.get_or_init(|| {
+        let names: Vec<&'static str> =
+            Knowledge::embedded().log_events().iter().map(|event| event.event.as_str()).collect();
+        Words { name: "log event", words: Vec::leak(names), open: false }
+    })
+}
+
+/// All events of a snapshot's log, in the order of its lines.
+pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
+    let lines = snapshot.host.log.known().map_or(&[][..], Vec::as_slice);
+    let mut events = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let text = line.text.to_lowercase();
+        for (kind, spec) in knowledge.log_events().iter().enumerate().filter(|(_, spec)| spec.matches(&text)) {
+            let (interfaces, devices) = named(snapshot, &line.text);
+            // A line that names no device of this host says nothing about one.
+            if spec.of == EventOf::Host || !interfaces.is_empty() || !devices.is_empty() {
+                events.push(Event { kind, line: at, interfaces, devices, speed: speed(&text) });
+            }
+        }
+    }
+    events
+}
+
+/// Interfaces and PCI functions that a line names; an address without its domain counts where the domain is 0.
+fn named(snapshot: &Snapshot, line: &str) -> (Vec<usize>, Vec<usize>) {
+    let words: Vec<&str> = line
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "_.-:@".contains(c)))
+        .map(|word| word.trim_end_matches([':', '.', ',']))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let devices: Vec<usize> = (0..snapshot.devices.len())
+        .filter(|index| {
+            let full = snapshot.devices[*index].address.to_string();
+            words.iter().any(|word| {
+                word.eq_ignore_ascii_case(&full) || full.strip_prefix("0000:").is_some_and(|short| word == &short)
+            })
+        })
+        .collect();
+    let interfaces = (0..snapshot.interfaces.len())
+        .filter(|index| {
+            let interface = &snapshot.interfaces[*index];
+            let by_address = interface
+                .device
+                .known()
+                .is_some_and(|address| devices.iter().any(|device| snapshot.devices[*device].address == *address));
+            by_address || words.contains(&interface.name.as_str())
+        })
+        .collect();
+    (interfaces, devices)
+}
+
+/// A speed in a line in lower case: `1000 mbps`, `10 gbps`, `2.5gbps`, `10000mb/s`, `10g full duplex`.
+fn speed(line: &str) -> Option<f64> {
+    let bytes = line.as_bytes();
+    for (at, _) in line.match_indices(|c: char| c.is_ascii_digit()) {
+        if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || b".:".contains(&bytes[at - 1])) {
+            continue;
+        }
+        let rest = &line[at..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let Ok(number) = rest[..end].parse::<f64>() else { continue };
+        let unit = rest[end..].trim_start();
+        let scale = if ["gbps", "gb/s", "gbit/s", "gigabit"].iter().any(|one| unit.starts_with(one)) {
+            1e9
+        } else if ["mbps", "mb/s", "mbit/s", "megabit"].iter().any(|one| unit.starts_with(one)) {
+            1e6
+        } else if unit
+            .strip_prefix('g')
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '/'))
+        {
+            1e9
+        } else {
+            continue;
+        };
+        return Some(number * scale);
+    }
+    None
+}
+
+/// Facts of an event.
+pub(super) fn entries() -> Vec<Entry> {
+    vec![
+        derived("event", Type::Word(words()), Unit::Plain, "what happened", |facts, index| {
+            facts.event(index).map_or_else(Derived::none, |event| {
+                let name = facts.knowledge().log_events()[event.kind].event.as_str();
+                Derived::fact(Value::Word(name.into())).read_at(facts.log_line(event).map(|line| line.source))
+            })
+        }),
+        derived("age", Type::number(Dim::TIME), Unit::Seconds, "time since it happened", |facts, index| {
+            let line = facts.event(index).and_then(|event| facts.log_line(event));
+            match line {
+                Some(LogLine { age: Some(age), source, .. }) => {
+                    Derived::fact(Value::Number(*age)).read_at(Some(*source))
+                }
+                _ => Derived::none(),
+            }
+        }),
+        derived("speed", Type::number(Dim::RATE), Unit::BitsPerSecond, "speed that the line tells", |facts, index| {
+            match facts.event(index).map(|event| (event.speed, facts.log_line(event))) {
+                Some((Some(speed), line)) => Derived::fact(Value::Number(speed)).read_at(line.map(|line| line.source)),
+                _ => Derived::absent(Vec::new()),
+            }
+        }),
+        derived("text", Type::Text, Unit::Plain, "the line", |facts, index| {
+            let line = facts.event(index).and_then(|event| facts.log_line(event));
+            line.map_or_else(Derived::none, |line| {
+                Derived::fact(Value::Text(line.text.as_str().into())).read_at(Some(line.source))
+            })
+        }),
+    ]
+}
+
+/// Events of an interface, a PCI function or, for `HOST`, all of them.
+pub(super) fn list(facts: &Facts<'_>, scope: crate::lang::ScopeId, index: usize) -> Derived {
+    match &facts.snapshot().host.log {
+        Reading::Known(_, source) => {
+            let of_subject = |event: &Event| match scope {
+                INTERFACE => event.interfaces.contains(&index),
+                DEVICE => event.devices.contains(&index),
+                _ => true,
+            };
+            let events = facts.events().iter().enumerate().filter(|(_, event)| of_subject(event));
+            let list = events.map(|(at, _)| Value::Entity(Facts::entity(EVENT, at))).collect();
+            Derived::fact(Value::List(list)).read_at(Some(*source))
+        }
+        Reading::Absent(_) => Derived::absent(facts.key(HOST, 0, "log_lines")),
+        Reading::Unknown(_) => Derived::unknown(facts.key(HOST, 0, "log_lines")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::SourceId;
+
+    fn snapshot(lines: &[&str]) -> Snapshot {
+        let text = r#"{"schema": "netdoctor.snapshot/1", "interfaces": [{"name": "eth0", "device": ["0000:01:00.0", "assumed"]}, {"name": "eth1"}],
+            "devices": [{"address": "0000:01:00.0"}]}"#;
+        let mut snapshot = Snapshot::from_json(text).unwrap();
+        let line = |text: &&str| LogLine { age: Some(5.0), text: (*text).into(), source: SourceId::ASSUMED };
+        snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), SourceId::ASSUMED);
+        snapshot
+    }
+
+    fn events(lines: &[&str]) -> Vec<(String, Vec<usize>, Option<f64>)> {
+        let knowledge = Knowledge::embedded();
+        let found = read(&snapshot(lines), knowledge);
+        found
+            .into_iter()
+            .map(|one| (knowledge.log_events()[one.kind].event.clone(), one.interfaces, one.speed))
+            .collect()
+    }
+
+    #[test]
+    fn a_line_counts_for_the_interface_that_it_names_by_name_or_address() {
+        assert_eq!(
+            events(&["e1000e 0000:01:00.0 eth0: NIC Link is Up 1000 Mbps Full Duplex"]),
+            [("link_up".into(), vec![0], Some(1e9))]
+        );
+        assert_eq!(events(&["igb 01:00.0: Detected Tx Unit Hang"]), [("tx_hang".into(), vec![0], None)]);
+        assert_eq!(events(&["r8169 0000:05:00.0 eth5: Link is Down"]), [], "a port that is not there");
+        assert_eq!(events(&["eth10: link down"]), [], "eth1 is not eth10");
+    }
+
+    #[test]
+    fn host_events_need_no_device_and_lookalikes_are_told_apart() {
+        assert_eq!(events(&["nf_conntrack: nf_conntrack: table full, dropping packet"])[0].0, "conntrack_full");
+        let expectation = events(&["nf_conntrack: expectation table full"]);
+        assert_eq!(expectation.iter().map(|one| one.0.as_str()).collect::<Vec<_>>(), ["conntrack_expect_full"]);
+        assert_eq!(events(&["nfs: server nas1 not responding, still trying"])[0].0, "nfs_not_responding");
+    }
+
+    #[test]
+    fn speeds_are_read_in_all_spellings() {
+        assert_eq!(speed("eth0: nic link is up 2.5 gbps full duplex"), Some(2.5e9));
+        assert_eq!(speed("eth0: link is up - 1gbps/full"), Some(1e9));
+        assert_eq!(speed("nic link is up, 10000 mbps full duplex"), Some(1e10));
+        assert_eq!(speed("eth0: link up"), None);
+        assert_eq!(speed("0000:01:00.0: 8 gt/s x4"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Measured results that the user gave.
+
+use super::catalogue::{INTERFACE, MEASUREMENT};
+use super::entry::{Entry, derived, facts};
+use super::unit::Unit;
+use super::{Derived, Facts};
+use crate::lang::{State, Type, Value};
+use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Version};
+use crate::snapshot::Measurement;
+
+/// First version of iperf3 that runs its parallel streams in threads of their own.
+const THREADED_IPERF3: &str = "3.16";
+
+pub(super) fn entries() -> Vec<Entry> {
+    let mut entries = facts! { Measurement, Measurement;
+        "rate" = rate: BitsPerSecond, "iperf3 -c PEER -P 4 -t 30", "measured rate";
+        "duration" = duration: Seconds, "iperf3 -c PEER -P 4 -t 30", "length of the test";
+        "streams" = streams: u32, "iperf3 -c PEER -P 4 -t 30", "parallel streams";
+        "retransmits" = retransmits: u64, "iperf3 -c PEER -P 4 -t 30", "segments that the sender sent again";
+        "sends" = sends: bool, "iperf3 -c PEER -P 4 -t 30", "this host sent the data";
+        "protocol" = protocol: String, "iperf3 -c PEER -P 4 -t 30", "tcp or udp";
+        "version" = version: Version, "iperf3 --version", "version of the program";
+        "window_option" = window_option: Bytes, "iperf3 -c PEER -P 4 -t 30", "buffer size asked for with an option";
+        "peer" = peer_address: String, "iperf3 -c PEER -P 4 -t 30", "address of the other end";
+        "interface" = interface: String, "ip route get PEER", "interface that it ran over";
+    };
+    entries.extend([
+        derived("tool", Type::Text, Unit::Plain, "program that measured", |facts, index| {
+            facts
+                .measurement(index)
+                .map_or_else(Derived::none, |one| Derived::fact(Value::Text(one.tool.as_str().into())))
+        }),
+        derived("single_threaded", Type::Bool, Unit::Plain, "one thread serves all streams", single_threaded),
+        derived("retrans_ratio", Type::PLAIN, Unit::Share, "share of the segments that were sent again", retrans_ratio),
+        derived("iface", Type::Entity(INTERFACE), Unit::Plain, "interface that it ran over", |facts, index| {
+            let from = facts.key(MEASUREMENT, index, "interface");
+            let Some(one) = facts.measurement(index) else { return Derived::none() };
+            let found = one.interface.known().and_then(|name| facts.topology().interface("", name));
+            Derived::of(
+                found.map_or(State::Unknown, |at| State::Known(Value::Entity(Facts::entity(INTERFACE, at)))),
+                from,
+            )
+        }),
+        derived("share", Type::PLAIN, Unit::Share, "rate as a share of the interface's typical ceiling", share),
+    ]);
+    entries
+}
+
+fn single_threaded(facts: &Facts<'_>, index: usize) -> Derived {
+    let from = facts.key(MEASUREMENT, index, "version");
+    let Some(one) = facts.measurement(index) else { return Derived::none() };
+    if one.tool != "iperf3" {
+        return Derived::of(State::FALSE, from);
+    }
+    let threaded = THREADED_IPERF3.parse::<Version>().map_or_else(|_| Vec::new(), |version| version.parts);
+    let old = one.version.known().map(|version| version.parts < threaded);
+    Derived::of(old.map_or(State::Unknown, |old| State::Known(Value::Bool(old))), from)
+}
+
+/// Retransmitted segments over all segments of the data: rate and duration give the bytes, the segment size (1448 bytes with
+/// timestamps at MTU 1500, where it was not told) their number.
+fn retrans_ratio(facts: &Facts<'_>, index: usize) -> Derived {
+    let from =
+        ["retransmits", "rate", "duration"].iter().flat_map(|path| facts.key(MEASUREMENT, index, path)).collect();
+    let Some(one) = facts.measurement(index) else { return Derived::none() };
+    let (Some(again), Some(rate), Some(seconds)) = (one.retransmits.known(), one.rate.known(), one.duration.known())
+    else {
+        return Derived::unknown(from);
+    };
+    let (mss, assumed) = match one.mss.known() {
+        Some(mss) => (mss.0 as f64, Vec::new()),
+        None => (1448.0, vec!["segments of 1448 bytes".to_owned()]),
+    };
+    let segments = rate.0 as f64 * seconds.0 / 8.0 / mss;
+    let state = if segments > 0.0 { State::Known(Value::Number(*again as f64 / segments)) } else { State::Unknown };
+    Derived::of(state, from).assuming(assumed)
+}
+
+fn share(facts: &Facts<'_>, index: usize) -> Derived {
+    let mut from = facts.key(MEASUREMENT, index, "rate");
+    let Some(one) = facts.measurement(index) else { return Derived::none() };
+    let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
+    let Some(at) = at else { return Derived::unknown(facts.key(MEASUREMENT, index, "interface")) };
+    from.extend(facts.key(INTERFACE, at, "ceiling.typical"));
+    let typical = facts
+        .interface_ceiling(at)
+        .and_then(|found| found.combined.as_ref())
+        .map(|combined| combined.ceiling.typical_bps);
+    match (one.rate.known(), typical) {
+        (Some(rate), Some(typical)) if typical > 0.0 => {
+            Derived::of(State::Known(Value::Number(rate.0 as f64 / typical)), from)
+        }
+        _ => Derived::unknown(from),
+    }
+}
+
+/// Results of the host, or of one interface.
+pub(super) fn list(facts: &Facts<'_>, interfaces: Option<&[usize]>) -> Derived {
+    let host = &facts.snapshot().host;
+    match &host.measured {
+        Reading::Known(all, source) => {
+            let mine = |one: &Measurement| {
+                let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
+                interfaces.is_none_or(|wanted| at.is_some_and(|at| wanted.contains(&at)))
+            };
+            let list = all
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| mine(one))
+                .map(|(at, _)| Value::Entity(Facts::entity(MEASUREMENT, at)));
+            Derived::fact(Value::List(list.collect())).read_at(Some(*source))
+        }
+        Reading::Absent(source) => Derived::fact(Value::List(Vec::new().into())).read_at(Some(*source)),
+        // Nobody gave a result: that is a fact, not a gap.
+        Reading::Unknown(_) => Derived::fact(Value::List(Vec::new().into())),
+    }
+}

@@ -1,0 +1,112 @@
+//! Facts of rows that belong to an interface: members of a bond, queueing disciplines.
+
+use super::catalogue::{INTERFACE, MEMBER, QDISC};
+use super::entry::{Entry, derived, facts};
+use super::unit::Unit;
+use super::{Derived, Facts};
+use crate::lang::{ScopeId, State, Type, Value};
+use crate::reading::{BitsPerSecond, Reading};
+use crate::snapshot::{BondMember, Qdisc};
+
+/// Facts of a bond's member.
+pub(super) fn member_entries() -> Vec<Entry> {
+    let mut entries = facts! { Member, BondMember;
+        "mii_up" = mii_up: bool, "cat /proc/net/bonding/{if}", "link state by the bond's own monitoring";
+        "link_failures" = link_failures: u32, "cat /proc/net/bonding/{if}", "times that monitoring saw its link go down";
+        "aggregator" = aggregator: u32, "cat /proc/net/bonding/{if}", "LACP aggregator that it belongs to";
+        "speed" = speed: BitsPerSecond, "cat /proc/net/bonding/{if}", "speed as the bond sees it";
+    };
+    entries.push(derived("name", Type::Text, Unit::Plain, "interface name", |facts, index| {
+        facts
+            .bond_member(index)
+            .map_or_else(Derived::none, |(_, member)| Derived::fact(Value::Text(member.name.as_str().into())))
+    }));
+    entries.push(derived("iface", Type::Entity(INTERFACE), Unit::Plain, "the interface", |facts, index| {
+        let Some((bond, member)) = facts.bond_member(index) else { return Derived::none() };
+        let namespace = &facts.snapshot().interfaces[bond].namespace;
+        match facts.topology().interface(namespace, &member.name) {
+            Some(at) => Derived::fact(Value::Entity(Facts::entity(INTERFACE, at))),
+            None => Derived::none(),
+        }
+    }));
+    entries
+}
+
+/// Facts of a queueing discipline.
+pub(super) fn qdisc_entries() -> Vec<Entry> {
+    let mut entries = facts! { Qdisc, Qdisc;
+        "rate" = rate: BitsPerSecond, "tc -s -d qdisc show dev {if}", "rate that a shaper allows";
+    };
+    entries.extend([
+        derived("kind", Type::Text, Unit::Plain, "kind", |facts, index| {
+            facts
+                .qdisc(index)
+                .map_or_else(Derived::none, |(_, one)| Derived::fact(Value::Text(one.kind.as_str().into())))
+        }),
+        derived("parent", Type::Text, Unit::Plain, "what it hangs on", |facts, index| {
+            facts
+                .qdisc(index)
+                .map_or_else(Derived::none, |(_, one)| Derived::fact(Value::Text(one.parent.as_str().into())))
+        }),
+        derived("leaf", Type::Bool, Unit::Plain, "nothing hangs on it", leaf),
+        derived("dropped", Type::PLAIN, Unit::Packets, "packets dropped since it was made", |facts, index| {
+            counter(facts, index, "dropped", false)
+        }),
+        derived("dropped_growth", Type::PLAIN, Unit::Packets, "packets dropped within the sample", |facts, index| {
+            counter(facts, index, "dropped", true)
+        }),
+        derived("sent_packets", Type::PLAIN, Unit::Packets, "packets sent since it was made", |facts, index| {
+            counter(facts, index, "sent_packets", false)
+        }),
+        derived("sent_growth", Type::PLAIN, Unit::Packets, "packets sent within the sample", |facts, index| {
+            counter(facts, index, "sent_packets", true)
+        }),
+        derived("backlog_packets", Type::PLAIN, Unit::Packets, "packets that wait", |facts, index| {
+            counter(facts, index, "backlog_packets", false)
+        }),
+    ]);
+    entries
+}
+
+fn leaf(facts: &Facts<'_>, index: usize) -> Derived {
+    let Some((interface, one)) = facts.qdisc(index) else { return Derived::none() };
+    let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
+    let handle = one.handle.trim_end_matches(':');
+    let carries =
+        |other: &Qdisc| other.parent.split_once(':').is_some_and(|(major, _)| !handle.is_empty() && major == handle);
+    Derived::fact(Value::Bool(!all.iter().any(carries)))
+}
+
+fn counter(facts: &Facts<'_>, index: usize, name: &str, growth: bool) -> Derived {
+    let Some((_, one)) = facts.qdisc(index) else { return Derived::none() };
+    let Some(block) = &one.counters else { return Derived::none() };
+    let number = block.get(name).and_then(|row| match (growth, row.growth()) {
+        (false, _) => row.total(),
+        (true, crate::snapshot::Growth::By(grown)) => Some(grown),
+        (true, _) => None,
+    });
+    let state = number.map_or(State::Unknown, |number| State::Known(Value::Number(number as f64)));
+    Derived::of(state, Vec::new()).read_at(Some(block.source))
+}
+
+/// Rows of an interface as a list of entities of their scope.
+pub(super) fn list<T>(facts: &Facts<'_>, interface: usize, scope: ScopeId, rows: &Reading<Vec<T>>) -> Derived {
+    match rows {
+        Reading::Known(rows, source) => {
+            let first = facts.topology().first_row(scope, interface);
+            let list = (first..first + rows.len()).map(|at| Value::Entity(Facts::entity(scope, at)));
+            Derived::fact(Value::List(list.collect())).read_at(Some(*source))
+        }
+        Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(*source)),
+        Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(*gap)),
+    }
+}
+
+/// Number of rows of a scope that an interface has.
+pub(super) fn count(interface: &crate::snapshot::Interface, scope: ScopeId) -> usize {
+    match scope {
+        MEMBER => interface.bond.members.known().map_or(0, Vec::len),
+        QDISC => interface.qdiscs.known().map_or(0, Vec::len),
+        _ => 0,
+    }
+}

@@ -1,0 +1,113 @@
+//! Why a link runs at its speed: one word, so that the rules about it exclude each other.
+
+use super::catalogue::{HOST, INTERFACE};
+use super::functions::mode_speed;
+use super::{Derived, Facts};
+use crate::lang::{State, Value, Words};
+use crate::reading::Reading;
+use crate::snapshot::{Interface, LinkModes};
+
+/// The verdicts, in the order in which they are tried.
+pub(super) static VERDICTS: Words =
+    Words { name: "speed verdict", words: &["downshift", "below", "advertised", "peer", "port", "full"], open: false };
+
+/// Signal quality below which training counts as troubled (index 0 to 7).
+const POOR_SQI: u32 = 3;
+
+fn fastest<'m>(modes: impl IntoIterator<Item = &'m String>) -> Option<f64> {
+    modes.into_iter().filter_map(|mode| mode_speed(mode)).reduce(f64::max)
+}
+
+/// S, A and P are the modes that this port supports, that it offers, and that the partner offers.
+/// downshift: slower than the fastest of A and P (of A, where P is unknown), with evidence that training failed.
+/// below: the same without evidence. advertised: A hides a faster mode of S (and P). peer: the fastest of S and P, and S has more.
+/// port: the fastest of S, and P has more. full: none of these.
+pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
+    let interface = &facts.snapshot().interfaces[index];
+    let inputs = ["link.speed", "link.supported", "link.advertised", "link.partner"];
+    let from = inputs.iter().flat_map(|path| facts.key(INTERFACE, index, path)).collect::<Vec<_>>();
+    let (Some(speed), Some(supported), Some(advertised)) =
+        (interface.link.speed.known(), interface.link.supported.known(), interface.link.advertised.known())
+    else {
+        let absent = interface.link.supported.is_absent() || interface.link.advertised.is_absent();
+        return if absent { Derived::absent(from) } else { Derived::unknown(from) };
+    };
+    let partner = match &interface.link.partner {
+        Reading::Known(modes, _) => Some(modes),
+        Reading::Absent(_) | Reading::Unknown(_) => None,
+    };
+    let word = word_of(speed.0 as f64, supported, advertised, partner, training_failed(facts, index, interface));
+    let from = if word == "downshift" { [from, facts.key(HOST, 0, "log_lines")].concat() } else { from };
+    Derived::of(State::Known(Value::Word(word.into())), from)
+}
+
+fn word_of(speed: f64, s: &LinkModes, a: &LinkModes, p: Option<&LinkModes>, failed: bool) -> &'static str {
+    let offered = match p {
+        Some(p) => fastest(a.0.intersection(&p.0)),
+        None => fastest(&a.0),
+    };
+    if offered.is_some_and(|offered| speed < offered) {
+        return if failed { "downshift" } else { "below" };
+    }
+    let possible = match p {
+        Some(p) => fastest(s.0.intersection(&p.0)),
+        None => fastest(s.0.difference(&a.0)),
+    };
+    let hidden = match (possible, offered) {
+        (Some(possible), Some(offered)) => possible > offered,
+        (Some(possible), None) => p.is_some() || possible > speed,
+        (None, _) => false,
+    };
+    if hidden {
+        return "advertised";
+    }
+    let own = fastest(&s.0);
+    match p {
+        Some(p) if fastest(s.0.intersection(&p.0)) == Some(speed) && own.is_some_and(|own| speed < own) => "peer",
+        Some(p) if own == Some(speed) && fastest(&p.0).is_some_and(|theirs| speed < theirs) => "port",
+        _ => "full",
+    }
+}
+
+/// Evidence that training failed. A log that could not be read is no evidence.
+fn training_failed(facts: &Facts<'_>, index: usize, interface: &Interface) -> bool {
+    let events = facts.knowledge().log_events();
+    let downshift = facts
+        .events()
+        .iter()
+        .any(|event| event.interfaces.contains(&index) && events[event.kind].event == "phy_downshift");
+    let state = interface.link.ext_state.known().is_some_and(|state| state.to_lowercase().contains("training failure"));
+    downshift || state || interface.link.sqi.known().is_some_and(|sqi| *sqi < POOR_SQI)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modes(names: &[&str]) -> LinkModes {
+        LinkModes(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn judge(speed: f64, s: &[&str], a: &[&str], p: Option<&[&str]>) -> &'static str {
+        word_of(speed * 1e6, &modes(s), &modes(a), p.map(modes).as_ref(), false)
+    }
+
+    const ALL: &[&str] = &["100baseT/Full", "1000baseT/Full", "2500baseT/Full", "10000baseT/Full"];
+
+    #[test]
+    fn each_verdict_has_its_case() {
+        assert_eq!(judge(100.0, ALL, ALL, Some(ALL)), "below");
+        assert_eq!(judge(100.0, ALL, ALL, None), "below");
+        assert_eq!(judge(1000.0, ALL, &["1000baseT/Full"], Some(ALL)), "advertised");
+        assert_eq!(judge(1000.0, ALL, &["1000baseT/Full"], None), "advertised");
+        assert_eq!(judge(1000.0, ALL, ALL, Some(&["1000baseT/Full"])), "peer");
+        assert_eq!(judge(1000.0, &["1000baseT/Full"], &["1000baseT/Full"], Some(ALL)), "port");
+        assert_eq!(judge(10000.0, ALL, ALL, Some(ALL)), "full");
+    }
+
+    #[test]
+    fn a_hidden_mode_in_the_middle_counts() {
+        let hides = &["1000baseT/Full", "10000baseT/Full"];
+        assert_eq!(judge(1000.0, ALL, hides, Some(&["1000baseT/Full", "2500baseT/Full"])), "advertised");
+    }
+}

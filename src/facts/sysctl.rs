@@ -1,0 +1,231 @@
+//! Kernel parameters as typed facts: `host.sysctl.net.ipv4.tcp_rmem.max`.
+
+use super::entry::{Access, Entry, Put};
+use super::unit::Unit;
+use crate::lang::{Dim, Type, Value};
+use crate::reading::Reading;
+use crate::snapshot::Host;
+
+/// How the text of a parameter is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// A size in bytes.
+    Bytes,
+    /// A number without unit, or in the unit of its documentation.
+    Number,
+    /// Words separated by blanks.
+    Words,
+    /// One word or free text.
+    Text,
+    /// The n-th number of several, in bytes.
+    BytesAt(usize),
+    /// The n-th number of several, without unit.
+    NumberAt(usize),
+}
+
+/// One fact of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameter {
+    name: &'static str,
+    /// What stands behind the name in the path, for a parameter of several numbers.
+    field: &'static str,
+    shape: Shape,
+    doc: &'static str,
+}
+
+const fn one(name: &'static str, shape: Shape, doc: &'static str) -> Parameter {
+    Parameter { name, field: "", shape, doc }
+}
+
+const fn part(name: &'static str, field: &'static str, shape: Shape, doc: &'static str) -> Parameter {
+    Parameter { name, field, shape, doc }
+}
+
+/// The parameters that rules may ask for. Meanings by Documentation/networking/ip-sysctl and admin-guide/sysctl/net.
+const PARAMETERS: &[Parameter] = &[
+    one("net.core.rmem_max", Shape::Bytes, "largest receive buffer that a program may ask for"),
+    one("net.core.wmem_max", Shape::Bytes, "largest send buffer that a program may ask for"),
+    one("net.core.rmem_default", Shape::Bytes, "receive buffer of sockets other than TCP"),
+    one("net.core.wmem_default", Shape::Bytes, "send buffer of sockets other than TCP"),
+    one(
+        "net.core.netdev_max_backlog",
+        Shape::Number,
+        "packets that wait per CPU where RPS or a virtual device queues them",
+    ),
+    one("net.core.netdev_budget", Shape::Number, "packets per round of the receive softirq"),
+    one("net.core.netdev_budget_usecs", Shape::Number, "microseconds per round of the receive softirq"),
+    one("net.core.somaxconn", Shape::Number, "longest accept queue"),
+    one("net.core.default_qdisc", Shape::Text, "queueing discipline of new interfaces"),
+    one("net.core.busy_poll", Shape::Number, "microseconds that poll spins for packets"),
+    one("net.core.rps_sock_flow_entries", Shape::Number, "size of the flow table of RFS"),
+    part("net.ipv4.tcp_rmem", "min", Shape::BytesAt(0), "least receive buffer of a TCP socket"),
+    part("net.ipv4.tcp_rmem", "default", Shape::BytesAt(1), "first receive buffer of a TCP socket"),
+    part("net.ipv4.tcp_rmem", "max", Shape::BytesAt(2), "largest receive buffer that autotuning gives"),
+    part("net.ipv4.tcp_wmem", "min", Shape::BytesAt(0), "least send buffer of a TCP socket"),
+    part("net.ipv4.tcp_wmem", "default", Shape::BytesAt(1), "first send buffer of a TCP socket"),
+    part("net.ipv4.tcp_wmem", "max", Shape::BytesAt(2), "largest send buffer that autotuning gives"),
+    part("net.ipv4.tcp_mem", "low", Shape::NumberAt(0), "pages below which TCP does not care about memory"),
+    part("net.ipv4.tcp_mem", "pressure", Shape::NumberAt(1), "pages from which TCP saves memory"),
+    part("net.ipv4.tcp_mem", "high", Shape::NumberAt(2), "most pages of TCP"),
+    one("net.ipv4.tcp_congestion_control", Shape::Text, "congestion control of new connections"),
+    one("net.ipv4.tcp_available_congestion_control", Shape::Words, "congestion controls that are loaded"),
+    one("net.ipv4.tcp_sack", Shape::Number, "selective acknowledgements"),
+    one("net.ipv4.tcp_dsack", Shape::Number, "duplicate selective acknowledgements"),
+    one("net.ipv4.tcp_timestamps", Shape::Number, "timestamps"),
+    one("net.ipv4.tcp_window_scaling", Shape::Number, "window scaling"),
+    one("net.ipv4.tcp_moderate_rcvbuf", Shape::Number, "autotuning of the receive buffer"),
+    one("net.ipv4.tcp_adv_win_scale", Shape::Number, "share of the receive buffer that is offered as window"),
+    one("net.ipv4.tcp_mtu_probing", Shape::Number, "search for the path MTU without ICMP"),
+    one("net.ipv4.ip_no_pmtu_disc", Shape::Number, "path MTU discovery is off"),
+    one("net.ipv4.tcp_tw_reuse", Shape::Number, "reuse of connections in TIME-WAIT"),
+    one("net.ipv4.tcp_max_syn_backlog", Shape::Number, "most half-open connections per listener"),
+    one("net.ipv4.tcp_no_metrics_save", Shape::Number, "metrics of closed connections are not kept"),
+    one("net.ipv4.tcp_slow_start_after_idle", Shape::Number, "slow start after idle time"),
+    one("net.ipv4.tcp_ecn", Shape::Number, "explicit congestion notification"),
+    one("net.ipv4.tcp_max_orphans", Shape::Number, "most sockets without an owner"),
+    one("net.ipv4.ip_forward", Shape::Number, "the host forwards packets"),
+    one("net.ipv4.conf.all.rp_filter", Shape::Number, "reverse path filter"),
+    one("net.ipv4.conf.all.arp_ignore", Shape::Number, "which addresses ARP answers for"),
+    one("net.ipv4.neigh.default.gc_thresh1", Shape::Number, "neighbours that are always kept"),
+    one("net.ipv4.neigh.default.gc_thresh2", Shape::Number, "neighbours from which old ones go"),
+    one("net.ipv4.neigh.default.gc_thresh3", Shape::Number, "most IPv4 neighbours"),
+    one("net.ipv6.neigh.default.gc_thresh3", Shape::Number, "most IPv6 neighbours"),
+    one("net.ipv4.ipfrag_high_thresh", Shape::Bytes, "memory for fragments"),
+    one("net.bridge.bridge-nf-call-iptables", Shape::Number, "bridged packets pass iptables"),
+    one("net.netfilter.nf_conntrack_max", Shape::Number, "most tracked connections"),
+    one("net.netfilter.nf_conntrack_count", Shape::Number, "tracked connections"),
+];
+
+impl Parameter {
+    fn numbers(text: &str) -> impl Iterator<Item = Option<f64>> {
+        text.split_whitespace().map(|word| word.parse().ok())
+    }
+
+    fn value(self, text: &str) -> Option<Value> {
+        let at = |place: usize| Self::numbers(text).nth(place).flatten();
+        match self.shape {
+            Shape::Bytes => at(0).map(|number| Value::Number(number * 8.0)),
+            Shape::Number => at(0).map(Value::Number),
+            Shape::BytesAt(place) => at(place).map(|number| Value::Number(number * 8.0)),
+            Shape::NumberAt(place) => at(place).map(Value::Number),
+            Shape::Text => Some(Value::Text(text.trim().into())),
+            Shape::Words => Some(Value::List(text.split_whitespace().map(|word| Value::Text(word.into())).collect())),
+        }
+    }
+
+    /// The reading of this parameter. Absent where the kernel has none; unknown where its text is not as expected.
+    pub(super) fn get(self, host: &Host) -> Reading<Value> {
+        match &host.sysctl {
+            Reading::Known(all, source) => match all.get(self.name) {
+                Some(text) => match self.value(text) {
+                    Some(value) => Reading::Known(value, *source),
+                    None => Reading::default(),
+                },
+                None => Reading::Absent(*source),
+            },
+            Reading::Absent(source) => Reading::Absent(*source),
+            Reading::Unknown(gap) => Reading::Unknown(*gap),
+        }
+    }
+
+    /// Writes the parameter; of several numbers the others stay.
+    pub(super) fn set(self, host: &mut Host, put: &Put) -> Result<(), String> {
+        let mut all = host.sysctl.known().cloned().unwrap_or_default();
+        let source = match put {
+            Put::Known(value, source) => {
+                let text = self.text(value, all.get(self.name).map_or("", String::as_str))?;
+                all.insert(self.name.into(), text);
+                *source
+            }
+            Put::Absent(source) => {
+                all.remove(self.name);
+                *source
+            }
+            Put::Unknown(_) => {
+                // A text that is no number is what an unreadable parameter looks like.
+                all.insert(self.name.into(), String::new());
+                host.sysctl.source().unwrap_or(crate::reading::SourceId::ASSUMED)
+            }
+        };
+        host.sysctl = Reading::Known(all, host.sysctl.source().unwrap_or(source));
+        Ok(())
+    }
+
+    fn text(self, value: &Value, before: &str) -> Result<String, String> {
+        let number = |scale: f64| match value {
+            Value::Number(number) => Ok(format!("{:.0}", number / scale)),
+            other => Err(format!("{other:?} is no number")),
+        };
+        let place = |place: usize, text: String| {
+            let mut words: Vec<String> = before.split_whitespace().map(Into::into).collect();
+            words.resize(words.len().max(3).max(place + 1), "0".into());
+            words[place] = text;
+            words.join(" ")
+        };
+        match self.shape {
+            Shape::Bytes => number(8.0),
+            Shape::Number => number(1.0),
+            Shape::BytesAt(at) => number(8.0).map(|text| place(at, text)),
+            Shape::NumberAt(at) => number(1.0).map(|text| place(at, text)),
+            Shape::Text | Shape::Words => match value {
+                Value::Text(text) | Value::Word(text) => Ok(text.to_string()),
+                Value::List(items) => {
+                    Ok(items.iter().map(|item| super::show(item, Unit::Plain)).collect::<Vec<_>>().join(" "))
+                }
+                other => Err(format!("{other:?} is no text")),
+            },
+        }
+    }
+}
+
+/// Facts `host.sysctl.*`.
+pub(super) fn entries() -> Vec<Entry> {
+    PARAMETERS
+        .iter()
+        .map(|parameter| {
+            let (kind, unit) = match parameter.shape {
+                Shape::Bytes | Shape::BytesAt(_) => (Type::number(Dim::DATA), Unit::Bytes),
+                Shape::Number | Shape::NumberAt(_) => (Type::PLAIN, Unit::Plain),
+                Shape::Words => (Type::list(Type::Text), Unit::Plain),
+                Shape::Text => (Type::Text, Unit::Plain),
+            };
+            let dot = if parameter.field.is_empty() { "" } else { "." };
+            Entry {
+                path: format!("sysctl.{}{dot}{}", parameter.name, parameter.field),
+                kind,
+                unit,
+                doc: parameter.doc.into(),
+                command: "sysctl -a",
+                access: Access::Sysctl(*parameter),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::SourceId;
+
+    fn parameter(name: &str, field: &str) -> Parameter {
+        *PARAMETERS.iter().find(|one| one.name == name && one.field == field).unwrap()
+    }
+
+    #[test]
+    fn several_numbers_are_read_and_written_one_by_one() {
+        let mut host = Host::default();
+        let max = parameter("net.ipv4.tcp_rmem", "max");
+        assert!(max.get(&host).gap().is_some());
+        let all = [("net.ipv4.tcp_rmem".to_owned(), "4096 131072 6291456".to_owned())].into();
+        host.sysctl = Reading::Known(all, SourceId::ASSUMED);
+        assert_eq!(max.get(&host).known(), Some(&Value::Number(6_291_456.0 * 8.0)));
+        max.set(&mut host, &Put::Known(Value::Number(8.0 * 1024.0), SourceId::ASSUMED)).unwrap();
+        assert_eq!(host.sysctl.known().unwrap()["net.ipv4.tcp_rmem"], "4096 131072 1024");
+    }
+
+    #[test]
+    fn a_parameter_that_the_kernel_does_not_have_is_absent() {
+        let host = Host { sysctl: Reading::Known([].into(), SourceId::ASSUMED), ..Host::default() };
+        assert!(parameter("net.bridge.bridge-nf-call-iptables", "").get(&host).is_absent());
+    }
+}
