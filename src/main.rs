@@ -44,7 +44,9 @@ fn terminal() -> Terminal {
 /// Writes everything; a closed pipe is no error.
 fn write(output: &Output) -> u8 {
     for problem in &output.err {
-        eprintln!("netdoctor: {problem}");
+        // Messages quote documents and rule files, whose text may be hostile; their lines are ours.
+        let lines: Vec<_> = problem.lines().map(visible).collect();
+        eprintln!("netdoctor: {}", lines.join("\n"));
     }
     let mut code = output.code;
     for (path, text) in &output.files {

@@ -1,5 +1,6 @@
 //! `netdoctor rules trace`: why a rule did or did not fire, term by term.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::output::load_rules;
@@ -8,7 +9,7 @@ use super::{Output, RuleArguments, Surroundings, exit, scan};
 use crate::capture;
 use crate::facts::{Facts, Unit, show, unit_of_type};
 use crate::knowledge::Knowledge;
-use crate::lang::{Entity, Evaluation, Program, State, Term, Value};
+use crate::lang::{Entity, Evaluation, Key, Program, State, Term, Value};
 use crate::report::escape::visible;
 use crate::report::origin;
 use crate::rules::{Rule, RuleSet, Seen, bind, diagnose, related, variables};
@@ -120,8 +121,26 @@ impl Printer<'_> {
         let (value, source) = (self.value(&term.outcome, unit), self.source(term));
         let line = format!("{:indent$}{text} = {value}{source}", "", indent = depth * 2);
         self.out += &format!("{}\n", visible(&line));
+        if let Some(key) = term.key {
+            self.readings(key, depth + 1, &mut BTreeSet::new());
+        }
         for child in &term.children {
             self.term(child, depth + 1, Unit::Plain);
+        }
+    }
+
+    /// The facts that a derived one follows from, down to the readings, each with its value and source.
+    fn readings(&mut self, key: Key, depth: usize, seen: &mut BTreeSet<Key>) {
+        for below in self.facts.lookup(key).from {
+            if !seen.insert(below) {
+                continue;
+            }
+            let unit = self.facts.catalogue().entry(below).map_or(Unit::Plain, |entry| entry.unit);
+            let (path, name) = (self.facts.path(below), self.facts.name(below.entity));
+            let value = self.value(&self.facts.lookup(below).state, unit);
+            let line = format!("{:indent$}{path} of {name} = {value}{}", "", self.source_of(below), indent = depth * 2);
+            self.out += &format!("{}\n", visible(&line));
+            self.readings(below, depth + 1, seen);
         }
     }
 
@@ -139,7 +158,10 @@ impl Printer<'_> {
     }
 
     fn source(&self, term: &Term) -> String {
-        let Some(key) = term.key else { return String::new() };
+        term.key.map_or_else(String::new, |key| self.source_of(key))
+    }
+
+    fn source_of(&self, key: Key) -> String {
         let found = self.facts.lookup(key);
         let Some(gap) = found.gap else { return format!("  [{}]", origin(self.facts, &found).1) };
         let gap = self.facts.gap(key, gap);

@@ -371,17 +371,17 @@ impl<'a> Facts<'a> {
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
-        let name = match key.entity.scope {
-            INTERFACE => self.snapshot.interfaces.get(index).map(|interface| interface.name.clone()),
-            DEVICE => self.snapshot.devices.get(index).map(|device| device.address.to_string()),
-            LINK => self.topology.link(self.snapshot, index).map(|link| link.lower.to_string()),
-            MEMBER => self.bond_member(index).map(|(bond, _)| self.snapshot.interfaces[bond].name.clone()),
-            QDISC => self.qdisc(index).map(|(interface, _)| self.snapshot.interfaces[interface].name.clone()),
-            _ => None,
+        let interface = |at: usize| self.snapshot.interfaces.get(at).map(|interface| interface.name.clone());
+        // One placeholder for each scope: a name that looks like the other one must not be filled in a second time.
+        let (place, name) = match key.entity.scope {
+            INTERFACE => ("{if}", interface(index)),
+            MEMBER => ("{if}", self.bond_member(index).and_then(|(bond, _)| interface(bond))),
+            QDISC => ("{if}", self.qdisc(index).and_then(|(owner, _)| interface(owner))),
+            DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
+            LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
+            _ => return entry.command.into(),
         };
-        let name = name.unwrap_or_default();
-        let quoted = shell_quote(&name);
-        entry.command.replace("{if}", &quoted).replace("{bdf}", &quoted)
+        entry.command.replace(place, &shell_quote(&name.unwrap_or_default()))
     }
 
     /// The path of a fact with its scope: `iface.link.speed`.

@@ -6,7 +6,7 @@ use super::schema::{ArmSpec, ArmsSpec, Confidence, RuleSpec};
 use crate::facts::{Catalogue, Count, Counted, Facts, HOST, INTERFACE, constant};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
-use crate::lang::{Entity, Evaluation, Key, State, Value, closest};
+use crate::lang::{Dim, Entity, Evaluation, Key, State, Value, closest};
 
 /// Shortest window in seconds in which a counter that stands still proves anything: several drivers refresh their
 /// statistics every one to two seconds only.
@@ -355,21 +355,41 @@ impl Reader<'_> {
 
     fn thresholds(&mut self, arm: &ArmSpec, base: Option<Thresholds>) -> Thresholds {
         let base = base.unwrap_or_default();
+        if let Some(when) = &arm.when {
+            // Left unread it would let the arm hold where its author said that it does not.
+            self.note(
+                when,
+                "an arm has no condition of its own yet".into(),
+                Some("put it into the rule's `when`".into()),
+            );
+        }
+        let count = [Dim::PLAIN, Dim::DATA];
+        let share = [Dim::PLAIN];
+        // `per_day: 3` counts per day; with a unit it is a rate like any other.
+        let per_day = self.constant(arm.per_day.as_ref(), &[Dim::PLAIN, Dim::FREQUENCY]);
+        let per_day = per_day.map(|(number, dim)| if dim == Dim::PLAIN { number / DAY } else { number });
+        let mut number =
+            |place: &Option<Located>, wanted| self.constant(place.as_ref(), wanted).map(|(number, _)| number);
         Thresholds {
-            min: self.constant(arm.min.as_ref()).unwrap_or(base.min),
-            above: self.constant(arm.above.as_ref()).or(base.above),
-            share: self.constant(arm.share.as_ref()).or(base.share),
-            floor: self.constant(arm.floor.as_ref()).unwrap_or(base.floor),
-            rate: self.constant(arm.rate.as_ref()).or(base.rate),
-            per_day: self.constant(arm.per_day.as_ref()).or(base.per_day),
+            min: number(&arm.min, &count).unwrap_or(base.min),
+            above: number(&arm.above, &share).or(base.above),
+            share: number(&arm.share, &share).or(base.share),
+            floor: number(&arm.floor, &count).unwrap_or(base.floor),
+            rate: number(&arm.rate, &[Dim::FREQUENCY, Dim::RATE]).or(base.rate),
+            per_day: per_day.or(base.per_day),
             confidence: arm.confidence,
         }
     }
 
-    fn constant(&mut self, place: Option<&Located>) -> Option<f64> {
+    fn constant(&mut self, place: Option<&Located>, wanted: &[Dim]) -> Option<(f64, Dim)> {
         let place = place?;
         match constant(&place.text) {
-            Ok((number, _)) => Some(number),
+            Ok((number, dim)) if wanted.contains(&dim) => Some((number, dim)),
+            Ok((_, dim)) => {
+                let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+                self.note(place, format!("this is in {dim}; here belongs {}", wanted.join(" or ")), None);
+                None
+            }
             Err(message) => {
                 self.note(place, message, None);
                 None

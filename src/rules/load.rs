@@ -216,13 +216,16 @@ fn stratify(
             })
             .collect();
         if ready.is_empty() {
-            let names = left.iter().copied().collect::<Vec<_>>().join(", ");
-            for id in &left {
-                let (file, spec) = &specs[*id];
-                let message = format!("`fired` goes round in a circle among {names}");
+            let rings: Vec<(&str, Vec<&str>)> =
+                left.iter().map(|id| (*id, ring(rules, id, &left))).filter(|(_, ring)| !ring.is_empty()).collect();
+            for (id, ring) in rings {
+                let (file, spec) = &specs[id];
+                let message = format!("`fired` goes round in a circle among {}", ring.join(", "));
                 problems.push(Problem::of_rule(file, &spec.id, message));
+                left.remove(id);
+                done.insert(id);
             }
-            break;
+            continue;
         }
         for id in ready {
             left.remove(id);
@@ -231,4 +234,26 @@ fn stratify(
         }
     }
     order
+}
+
+/// The rules of `left` that `id` asks for, directly or through others, and that ask for it likewise; none where it is in
+/// no circle.
+fn ring<'r>(rules: &BTreeMap<String, Rule>, id: &str, left: &BTreeSet<&'r str>) -> Vec<&'r str> {
+    let below = asked_by(rules, id, left);
+    left.iter().copied().filter(|other| below.contains(other) && asked_by(rules, other, left).contains(id)).collect()
+}
+
+/// The rules of `left` that a rule asks for, directly or through others.
+fn asked_by<'r>(rules: &BTreeMap<String, Rule>, id: &str, left: &BTreeSet<&'r str>) -> BTreeSet<&'r str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![id];
+    while let Some(next) = open.pop() {
+        let asks = rules.get(next).into_iter().flat_map(|rule| &rule.asks);
+        for asked in asks.filter_map(|asked| left.get(asked.as_str())) {
+            if found.insert(*asked) {
+                open.push(asked);
+            }
+        }
+    }
+    found
 }

@@ -106,11 +106,9 @@ fn environment(purpose: Purpose) -> Environment<'static> {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     if purpose == Purpose::Command {
         environment.set_formatter(|out, _, value| {
-            let text = value.to_string();
-            // A placeholder is meant to be read, and replaced, by a person.
-            let quoted = shell_quote(&text);
-            let unfilled = text.starts_with('<') && text.ends_with('>') && text[1..text.len() - 1].contains('.');
-            out.write_str(if unfilled { &text } else { &quoted })?;
+            // A placeholder is quoted as well: a person replaces it, a shell must not take it for redirections. So no text of
+            // the host can pass for one either.
+            out.write_str(&shell_quote(&value.to_string()))?;
             Ok(())
         });
     }

@@ -1,0 +1,15 @@
+//! All integration tests, in one binary: each file of its own would be linked again.
+#![allow(clippy::unwrap_used, reason = "in a helper of a test too, a panic is the message")]
+
+mod architecture;
+mod cli;
+mod contract;
+mod determinism;
+mod engine;
+mod healthy;
+mod hostile;
+mod laws;
+mod seeds;
+mod snapshots;
+mod strace;
+mod support;
