@@ -1,8 +1,7 @@
 //! The first two lines: the answer, and how good the sample was.
 
 use super::model::{Finding, InterfaceRow, Report};
-use crate::ceiling::verdict::Verdict;
-use crate::facts::{Count, Facts};
+use crate::facts::{Count, Facts, MeasuredVerdict};
 use crate::reading::numbers::{rate, rate_range, significant};
 use crate::snapshot::SampleSource;
 
@@ -118,16 +117,18 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     let part = &ceiling.binding_text;
     let concerns = |finding: &&&Finding| finding.interfaces.is_empty() || finding.interfaces.contains(&row.name);
     Some(match judged.verdict {
-        Verdict::AtCeiling => {
+        MeasuredVerdict::AtCeiling => {
             format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
         }
-        Verdict::Close => format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere."),
-        Verdict::ModelOrInputWrong => {
+        MeasuredVerdict::Close => {
+            format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere.")
+        }
+        MeasuredVerdict::ModelOrInputWrong => {
             format!(
                 "{reached}, more than the {range} that {part} should carry: an input of the ceiling is wrong. See what was assumed."
             )
         }
-        Verdict::NotTheLimit => match loud.iter().find(concerns) {
+        MeasuredVerdict::NotTheLimit => match loud.iter().find(concerns) {
             Some(finding) => format!(
                 "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
                 finding.title
