@@ -4,8 +4,12 @@
 pub mod assignments;
 pub mod cpu_list;
 pub mod cpuinfo;
+pub mod kernel_log;
 pub mod meminfo;
 pub mod pci_link;
+pub mod proc_net;
 pub mod proc_status;
 pub mod shell;
+pub mod softnet_stat;
+pub mod sysctl;
 pub mod uptime;
