@@ -1,7 +1,9 @@
 //! Readings of this machine: what is asked as data, the kernel behind a trait, and the collection that fills a snapshot.
 
+mod bonds;
 mod collect;
 mod ethtool;
+mod ethtool_replies;
 mod faulty;
 mod host;
 mod interfaces;
@@ -11,16 +13,21 @@ mod kernel;
 mod legacy;
 mod links;
 mod live;
+mod log;
 mod netlink;
+mod networking;
 mod offers;
 mod pci;
 mod pci_config;
 pub mod plan;
+mod qdiscs;
 mod recorded;
 mod scan;
 mod session;
+mod standard;
 mod statistics;
 mod sys;
+mod tuning;
 #[cfg(test)]
 mod tests;
 
