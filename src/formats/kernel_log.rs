@@ -138,8 +138,7 @@ fn stamp(line: &str) -> (Option<Stamp>, &str) {
 
 /// `Feb  4 09:34:10`.
 fn classic(line: &str) -> Option<(Stamp, &str)> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (month, rest) = (line.get(..3)?, line.get(3..)?.strip_prefix(' ')?.trim_start());
     let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
     let (day, rest) = rest.split_once(' ')?;
@@ -247,7 +246,9 @@ mod tests {
 
     #[test]
     fn odd_stamps_are_none() {
-        for odd in ["2026-02-30T00:00:00Z", "2026-02-10T25:00:00Z", "2026-02-10T00:00:00", "2026-02-10T1:2:3Z", "T", "T+"] {
+        for odd in
+            ["2026-02-30T00:00:00Z", "2026-02-10T25:00:00Z", "2026-02-10T00:00:00", "2026-02-10T1:2:3Z", "T", "T+"]
+        {
             assert_eq!(iso(odd), None, "{odd}");
         }
         assert_eq!(iso("1970-01-01T00:00:00-0100"), Some(3600.0));

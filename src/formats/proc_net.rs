@@ -52,12 +52,7 @@ mod tests {
         let rows: Vec<(&str, u64)> = rows.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         assert_eq!(
             rows,
-            [
-                ("Tcp.RtoAlgorithm", 1),
-                ("Tcp.RetransSegs", u64::MAX),
-                ("Udp.InDatagrams", 5),
-                ("Udp.RcvbufErrors", 7)
-            ]
+            [("Tcp.RtoAlgorithm", 1), ("Tcp.RetransSegs", u64::MAX), ("Udp.InDatagrams", 5), ("Udp.RcvbufErrors", 7)]
         );
     }
 

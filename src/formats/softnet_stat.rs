@@ -19,9 +19,8 @@ pub fn parse(text: &str, online: Option<&[u32]>) -> Option<Vec<(String, u64)>> {
     }
     let width = rows.iter().map(Vec::len).min()?;
     let columns = || COLUMNS.iter().filter(|(at, _)| *at < width);
-    let mut counters: Vec<(String, u64)> = columns()
-        .map(|(at, name)| ((*name).to_owned(), rows.iter().map(|row| u64::from(row[*at])).sum()))
-        .collect();
+    let mut counters: Vec<(String, u64)> =
+        columns().map(|(at, name)| ((*name).to_owned(), rows.iter().map(|row| u64::from(row[*at])).sum())).collect();
     let online = online.filter(|online| online.len() == rows.len());
     for (position, row) in rows.iter().enumerate() {
         let Some(cpu) = row.get(CPU).copied().or_else(|| online?.get(position).copied()) else { continue };

@@ -195,7 +195,10 @@ mod tests {
         push(&mut data, 14, &[1]);
         push(&mut data, 0x8017, &aggregate);
         let row = bond(&data);
-        assert_eq!((row.mode.and_then(mode), row.hash_policy.and_then(hash_policy)), (Some("802.3ad"), Some("layer3+4")));
+        assert_eq!(
+            (row.mode.and_then(mode), row.hash_policy.and_then(hash_policy)),
+            (Some("802.3ad"), Some("layer3+4"))
+        );
         assert_eq!((row.miimon, row.arp_interval, row.active), (Some(100), Some(0), None));
         assert_eq!((row.aggregator, row.partner.as_deref()), (Some(1), Some(&[0; 6][..])));
         assert_eq!(bond(&[]), BondRow::default());

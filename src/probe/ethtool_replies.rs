@@ -249,8 +249,7 @@ mod tests {
         lanes.extend(3u64.to_ne_bytes());
         lanes.extend(4u64.to_ne_bytes());
         let stats = nested(&[(2, &lanes), (3, &0u64.to_ne_bytes()), (4, &[])]);
-        let fields: [(u16, &[u8]); 4] =
-            [(2, &bits(&[50, 51], &[])), (3, &[1]), (4, &50u32.to_ne_bytes()), (5, &stats)];
+        let fields: [(u16, &[u8]); 4] = [(2, &bits(&[50, 51], &[])), (3, &[1]), (4, &50u32.to_ne_bytes()), (5, &stats)];
         let row = fec(&reply(&fields)).unwrap();
         assert_eq!(row.configured, ["rs", "baser", "auto"]);
         assert_eq!(row.active, Some("rs"));

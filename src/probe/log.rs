@@ -75,13 +75,12 @@ const PHRASES: &[&str] = &[
     "temperature above threshold",
     "soft lockup",
     "blocked for more than",
-    "rcu:",
+    "rcu: info",
     "hogged cpu",
     "nobody cared",
     "dmar:",
     "iommu:",
-    "swiotlb",
-    "software io tlb",
+    "swiotlb buffer is full",
     "skb_over_panic",
     "skb_under_panic",
 ];
@@ -148,6 +147,10 @@ impl Sieve {
     }
 
     fn keeps(&self, line: &str) -> bool {
+        // It holds many words, and perhaps secrets.
+        if line.contains("ommand line:") {
+            return false;
+        }
         let lower = line.to_ascii_lowercase();
         let wanted = |word: &str| {
             let first = usize::from(word.as_bytes()[0]);
@@ -172,7 +175,10 @@ fn names(scan: &Scan<'_>, links: &Links) -> BTreeSet<String> {
         names.insert(device.address.to_string());
         names.extend(device.driver.known().cloned());
     }
-    names.remove("");
+    // Drivers of functions of any class.
+    for other in ["", "virtio-pci", "vfio-pci", "pcieport"] {
+        names.remove(other);
+    }
     names
 }
 
@@ -221,9 +227,9 @@ fn from_file(bytes: &[u8], sieve: &Sieve, clocks: Option<Clocks>, source: Source
         let Some((stamp, text)) = kernel_log::syslog(&line) else { continue };
         any = true;
         if sieve.keeps(text) {
-            let age = clocks.zip(stamp).and_then(|(clocks, stamp)| {
-                age(clocks.day, stamp.seconds(clocks.day, clocks.offset)?)
-            });
+            let age = clocks
+                .zip(stamp)
+                .and_then(|(clocks, stamp)| age(clocks.day, stamp.seconds(clocks.day, clocks.offset)?));
             lines.push(LogLine { age, text: text.to_owned(), source });
         }
     }
@@ -320,6 +326,7 @@ mod tests {
             "igbvf: x",
             "pci 0000:04:00.0: reset",
             "we ran out of ideas",
+            "Kernel command line: quiet eth0",
             "EXT4-fs (sda1): mounted filesystem",
             "",
         ] {

@@ -27,9 +27,9 @@ mod session;
 mod standard;
 mod statistics;
 mod sys;
-mod tuning;
 #[cfg(test)]
 mod tests;
+mod tuning;
 
 pub use collect::{Options, collect};
 pub use faulty::{ALL_FAULTS, Fault, Faulty, LOSSES};

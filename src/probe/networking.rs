@@ -141,7 +141,8 @@ pub(super) fn counters(scan: &mut Scan<'_>) -> Tables {
     let mut requests: Vec<Request> = TABLES.iter().map(Table::request).collect();
     requests.push(Request::read(ONLINE));
     let replies = scan.kernel.call(&requests);
-    let online = replies.last().and_then(Reply::bytes).and_then(|text| cpu_list::members(&String::from_utf8_lossy(text)));
+    let online =
+        replies.last().and_then(Reply::bytes).and_then(|text| cpu_list::members(&String::from_utf8_lossy(text)));
     let tables = Tables { online, at: scan.kernel.now_ms() };
     let mut blocks: Vec<CounterBlock> = Vec::new();
     let mut gap = None;

@@ -325,7 +325,10 @@ mod tests {
 
     #[test]
     fn handles_and_parents_are_spelled_as_tc_does() {
-        assert_eq!((handle(0), handle(0x8001_0000), handle(0xffff_0000)), ("0:".into(), "8001:".into(), "ffff:".into()));
+        assert_eq!(
+            (handle(0), handle(0x8001_0000), handle(0xffff_0000)),
+            ("0:".into(), "8001:".into(), "ffff:".into())
+        );
         for (number, words) in
             [(ROOT, "root"), (INGRESS, "ingress"), (0, "none"), (4, ":4"), (0x1_0000, "1:"), (0x1_001f, "1:1f")]
         {
