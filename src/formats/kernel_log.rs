@@ -169,14 +169,13 @@ fn iso(text: &str) -> Option<f64> {
         Some(at) => time.split_at(at),
         None => return None,
     };
-    let zone = match zone {
-        "Z" => 0,
-        _ => {
-            let digits: String = zone.get(1..)?.chars().filter(|char| *char != ':').collect();
-            let digits: i32 = digits.parse().ok().filter(|_| digits.len() == 4)?;
-            let seconds = digits / 100 * 3600 + digits % 100 * 60;
-            if zone.starts_with('-') { -seconds } else { seconds }
-        }
+    let zone = if zone == "Z" {
+        0
+    } else {
+        let digits: String = zone.get(1..)?.chars().filter(|char| *char != ':').collect();
+        let digits: i32 = digits.parse().ok().filter(|_| digits.len() == 4)?;
+        let seconds = digits / 100 * 3600 + digits % 100 * 60;
+        if zone.starts_with('-') { -seconds } else { seconds }
     };
     let (second, fraction) = clock_seconds(clock)?;
     Some(days as f64 * DAY + f64::from(second) + fraction - f64::from(zone))

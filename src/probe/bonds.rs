@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::interfaces::{self, Links, Netdev};
 use super::netlink::{attribute, u16_at, u32_at};
-use super::plan;
 use super::scan::Scan;
 use super::tuning::or_absent;
 use crate::reading::{GapKind, Reading, SourceId};
@@ -119,34 +118,28 @@ fn section(scan: &mut Scan<'_>, links: &Links, device: &Netdev, source: SourceId
     let detail = "not in the answer to RTM_GETLINK";
     let words = |name: Option<&str>| name.map(ToOwned::to_owned);
     let is = |test: fn(u8) -> bool| row.mode.map(test);
-    let aggregates = is(|mode| mode == LACP);
+    let active_member = match (row.active, is(has_active_member)) {
+        (Some(active), Some(true)) => {
+            let name = links.at(active).map(|member| member.name.clone());
+            scan.or_unknown(name, source, GapKind::Changed, &format!("no link with index {active}"))
+        }
+        (_, None) => Reading::Unknown(scan.dead_end(why, detail)),
+        (_, Some(_)) => Reading::Absent(source),
+    };
+    let (mut active_aggregator, mut partner_address) = (Reading::Absent(source), Reading::Absent(source));
+    if is(|mode| mode == LACP) != Some(false) {
+        let partner = row.partner.as_deref().and_then(|bytes| interfaces::address(bytes, libc::ARPHRD_ETHER));
+        active_aggregator = scan.or_unknown(row.aggregator.map(u32::from), source, why, detail);
+        partner_address = scan.or_unknown(partner, source, why, detail);
+    }
     Bond {
         mode: scan.or_unknown(words(row.mode.and_then(mode)), source, why, detail),
         miimon: scan.or_unknown(row.miimon, source, why, detail),
         arp_interval: scan.or_unknown(row.arp_interval, source, why, detail),
         xmit_hash_policy: scan.or_unknown(words(row.hash_policy.and_then(hash_policy)), source, why, detail),
-        active_member: match (row.active, is(has_active_member)) {
-            (Some(active), Some(true)) => match links.at(active) {
-                Some(member) => Reading::Known(member.name.clone(), source),
-                None => {
-                    let detail = format!("no link with index {active}");
-                    Reading::Unknown(scan.gap(GapKind::Changed, detail, &plan::LINKS, ""))
-                }
-            },
-            (_, None) => Reading::Unknown(scan.dead_end(why, detail)),
-            (_, Some(_)) => Reading::Absent(source),
-        },
-        active_aggregator: match aggregates {
-            Some(false) => Reading::Absent(source),
-            _ => scan.or_unknown(row.aggregator.map(u32::from), source, why, detail),
-        },
-        partner_address: match aggregates {
-            Some(false) => Reading::Absent(source),
-            _ => {
-                let address = row.partner.as_deref().and_then(|bytes| interfaces::address(bytes, libc::ARPHRD_ETHER));
-                scan.or_unknown(address, source, why, detail)
-            }
-        },
+        active_member,
+        active_aggregator,
+        partner_address,
         members: Reading::default(),
     }
 }

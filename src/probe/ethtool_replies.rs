@@ -210,7 +210,9 @@ mod tests {
     fn bits(set: &[usize], mask: &[usize]) -> Vec<u8> {
         let words = |set: &[usize]| -> Vec<u8> {
             let mut words = [0u32; 4];
-            set.iter().for_each(|bit| words[bit / 32] |= 1 << (bit % 32));
+            for bit in set {
+                words[bit / 32] |= 1 << (bit % 32);
+            }
             words.iter().flat_map(|word| word.to_ne_bytes()).collect()
         };
         nested(&[(2, &121u32.to_ne_bytes()), (4, &words(set)), (5, &words(mask))])

@@ -58,20 +58,22 @@ impl Live {
             Ask::Clock => clock(),
             Ask::List { path } => {
                 let mut names = Vec::new();
-                for entry in fs::read_dir(self.path(path)?).map_err(system)? {
-                    names.push(entry.map_err(system)?.file_name().into_vec());
+                for entry in fs::read_dir(self.path(path)?).map_err(|error| system(&error))? {
+                    names.push(entry.map_err(|error| system(&error))?.file_name().into_vec());
                 }
                 names.sort();
                 Ok(names.into_iter().flat_map(|name| name.into_iter().chain([0])).collect())
             }
-            Ask::Link { path } => Ok(fs::read_link(self.path(path)?).map_err(system)?.into_os_string().into_vec()),
+            Ask::Link { path } => {
+                Ok(fs::read_link(self.path(path)?).map_err(|error| system(&error))?.into_os_string().into_vec())
+            }
             Ask::Real { path } => {
-                let root = fs::canonicalize(&self.root).map_err(system)?;
-                let real = fs::canonicalize(self.path(path)?).map_err(system)?;
+                let root = fs::canonicalize(&self.root).map_err(|error| system(&error))?;
+                let real = fs::canonicalize(self.path(path)?).map_err(|error| system(&error))?;
                 let inside = real.strip_prefix(&root).map_err(|_| Reply::errno(libc::EXDEV))?;
                 Ok(Path::new("/").join(inside).into_os_string().into_vec())
             }
-            Ask::Exists { path } => fs::metadata(self.path(path)?).map(|_| Vec::new()).map_err(system),
+            Ask::Exists { path } => fs::metadata(self.path(path)?).map(|_| Vec::new()).map_err(|error| system(&error)),
             Ask::Uname => {
                 let uname = nix::sys::utsname::uname().map_err(|errno| Reply::errno(errno as i32))?;
                 let fields = [uname.release(), uname.machine(), uname.nodename()];
@@ -217,18 +219,18 @@ fn read_regular(path: &Path, limit: usize) -> Result<Vec<u8>, Reply> {
     open_if(path, "not a regular file", Metadata::is_file)?
         .take(limit as u64)
         .read_to_end(&mut bytes)
-        .map_err(system)?;
+        .map_err(|error| system(&error))?;
     Ok(bytes)
 }
 
 /// The last bytes of a regular file.
 fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>, Reply> {
     let mut file = open_if(path, "not a regular file", Metadata::is_file)?;
-    let length = file.metadata().map_err(system)?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(limit as u64))).map_err(system)?;
+    let length = file.metadata().map_err(|error| system(&error))?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(limit as u64))).map_err(|error| system(&error))?;
     let mut bytes = Vec::new();
     // A file that grows meanwhile is read as far as it went.
-    file.take(limit as u64).read_to_end(&mut bytes).map_err(system)?;
+    file.take(limit as u64).read_to_end(&mut bytes).map_err(|error| system(&error))?;
     Ok(bytes)
 }
 
@@ -248,7 +250,7 @@ fn read_records(path: &Path, limit: usize, limit_ms: u32) -> Result<Vec<u8>, Rep
                 Some(libc::EAGAIN) => break,
                 // Records were overwritten before they were read: the next read goes on with what is left.
                 Some(libc::EPIPE | libc::EINTR) => {}
-                _ if bytes.is_empty() => return Err(system(error)),
+                _ if bytes.is_empty() => return Err(system(&error)),
                 _ => break,
             },
         }
@@ -272,19 +274,19 @@ fn clock() -> Result<Vec<u8>, Reply> {
     Ok(format!("{:.6} {:.6} {offset}", seconds(kernel), seconds(day)).into_bytes())
 }
 
-fn system(error: std::io::Error) -> Reply {
+fn system(error: &std::io::Error) -> Reply {
     Reply::errno(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
 /// Opens what is of this kind, before and after.
 fn open_if(path: &Path, otherwise: &str, kind: impl Fn(&Metadata) -> bool) -> Result<File, Reply> {
     let odd = || Reply::Error { errno: libc::EINVAL, text: otherwise.to_owned() };
-    if !kind(&fs::metadata(path).map_err(system)?) {
+    if !kind(&fs::metadata(path).map_err(|error| system(&error))?) {
         return Err(odd());
     }
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(system)?;
-    if !kind(&file.metadata().map_err(system)?) {
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| system(&error))?;
+    if !kind(&file.metadata().map_err(|error| system(&error))?) {
         return Err(odd());
     }
     Ok(file)

@@ -361,6 +361,23 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "measures: run by hand"]
+    fn speed() {
+        let names: Vec<String> = (0..1000).map(|at| format!("veth{at:x}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let sieve = sieve(&names);
+        let line = "Feb  4 09:34:10 compute4 kernel: [    0.308798] ACPI: PCI Interrupt Link [LNKA] (IRQs 5 *10 11)\n\
+                    Feb 10 00:00:01 compute4 systemd[1]: logrotate.service: Succeeded.\n\
+                    Feb  4 09:34:10 compute4 kernel: [    7.1] veth12: link becomes ready\n";
+        let text = line.repeat(TAIL / line.len());
+        let started = std::time::Instant::now();
+        let (lines, _) = from_file(text.as_bytes(), &sieve, None, SourceId::ASSUMED);
+        let took =
+            format!("{:?} for {} lines of which {} stay\n", started.elapsed(), text.lines().count(), lines.len());
+        std::fs::write("/tmp/probe-log.txt", took).unwrap();
+    }
+
+    #[test]
     fn the_newest_lines_are_kept() {
         let line = |at: usize| LogLine { age: None, text: at.to_string(), source: SourceId::ASSUMED };
         let kept = newest((0..MOST + 5).map(line).collect(), SourceId::ASSUMED);

@@ -203,30 +203,28 @@ fn class_rate(scan: &mut Scan<'_>, interface: &Interface, index: u32, handle: u3
     if let Some(refusal) = &answer.refusal {
         return Reading::Unknown(scan.refusal(refusal, &plan::CLASSES, &interface.name));
     }
-    let roots: Vec<Option<u64>> = answer.parts.iter().filter_map(|payload| root_class(payload, handle)).collect();
-    match roots.as_slice() {
-        [Some(ceiling)] => {
-            let source = scan.netlink("RTM_GETTCLASS", &interface.name);
-            Reading::Known(BitsPerSecond(ceiling.saturating_mul(8)), source)
-        }
-        _ => {
-            let detail = format!("{} classes hang on the root of htb", roots.len());
-            Reading::Unknown(scan.gap(GapKind::Derived, detail, &plan::CLASSES, &interface.name))
-        }
+    let roots: Vec<&[u8]> =
+        answer.parts.iter().map(Vec::as_slice).filter(|payload| is_root_class(payload, handle)).collect();
+    if let [class] = roots.as_slice()
+        && let Some(ceiling) = ceiling(class)
+    {
+        let source = scan.netlink("RTM_GETTCLASS", &interface.name);
+        return Reading::Known(BitsPerSecond(ceiling.saturating_mul(8)), source);
     }
+    let detail = format!("{} classes hang on the root of htb", roots.len());
+    Reading::Unknown(scan.gap(GapKind::Derived, detail, &plan::CLASSES, &interface.name))
 }
 
-/// For a class of the htb with this handle that hangs on its root: its ceiling in bytes per second.
-fn root_class(payload: &[u8], handle: u32) -> Option<Option<u64>> {
-    let rest = payload.get(20..)?;
-    let (id, parent) = (u32_at(payload, 8)?, u32_at(payload, 12)?);
-    if id >> 16 != handle >> 16 || !(parent == ROOT || parent == handle) {
-        return None;
-    }
-    let options = attribute(rest, 2).unwrap_or_default();
-    // `struct tc_htb_opt`: the rate, then the ceiling.
-    let ceiling = attribute(options, 1).and_then(|spec| rate_of(spec.get(12..)?, attribute(options, 7)));
-    Some(ceiling)
+/// True for a class of the htb with this handle that hangs on no other class.
+fn is_root_class(payload: &[u8], handle: u32) -> bool {
+    let (Some(id), Some(parent)) = (u32_at(payload, 8), u32_at(payload, 12)) else { return false };
+    id >> 16 == handle >> 16 && (parent == ROOT || parent == handle)
+}
+
+/// The ceiling of a class of htb in bytes per second: `struct tc_htb_opt` holds the rate, then the ceiling.
+fn ceiling(payload: &[u8]) -> Option<u64> {
+    let options = attribute(payload.get(20..)?, 2)?;
+    rate_of(attribute(options, 1)?.get(12..)?, attribute(options, 7))
 }
 
 /// The second sample.
@@ -318,9 +316,12 @@ mod tests {
         assert_eq!((cake(0), cake(9)), (Rate::None, Rate::Bytes(9)));
         let mut options = Vec::new();
         push(&mut options, 1, &[spec(1), spec(125_000_000), vec![0; 20]].concat());
-        assert_eq!(root_class(&message("htb", 0x1_0001, ROOT, &options, &[]), 0x1_0000), Some(Some(125_000_000)));
-        assert_eq!(root_class(&message("htb", 0x1_0002, 0x1_0001, &options, &[]), 0x1_0000), None);
-        assert_eq!(root_class(&message("htb", 0x2_0001, ROOT, &options, &[]), 0x1_0000), None);
+        let class = |id: u32, parent: u32| message("htb", id, parent, &options, &[]);
+        assert_eq!(ceiling(&class(0x1_0001, ROOT)), Some(125_000_000));
+        assert!(is_root_class(&class(0x1_0001, ROOT), 0x1_0000));
+        assert!(!is_root_class(&class(0x1_0002, 0x1_0001), 0x1_0000));
+        assert!(!is_root_class(&class(0x2_0001, ROOT), 0x1_0000));
+        assert!(!is_root_class(&[], 0x1_0000) && ceiling(&[]).is_none());
     }
 
     #[test]

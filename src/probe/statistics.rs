@@ -223,6 +223,9 @@ fn fec_again(scan: &mut Scan<'_>, taken: &mut [Interface], family: u16, stamps: 
     dump_again(scan, taken, "ethtool_fec", ethtool::request(family, Command::Fec, None, true), stamps, rows);
 }
 
+/// Statistics of one device.
+type Rows = Vec<(&'static str, u64)>;
+
 /// Makes a dump of ethtool again, if an interface has statistics of this group.
 fn dump_again(
     scan: &mut Scan<'_>,
@@ -230,7 +233,7 @@ fn dump_again(
     group: &str,
     request: Request,
     stamps: &Stamps,
-    rows: fn(&[u8]) -> Option<Vec<(&'static str, u64)>>,
+    rows: fn(&[u8]) -> Option<Rows>,
 ) {
     let counted = |interface: &Interface| interface.counters.iter().any(|block| block.group == group);
     if !taken.iter().any(counted) {
@@ -238,7 +241,7 @@ fn dump_again(
     }
     let answer = netlink::ask(scan.kernel, &[request]).pop().unwrap_or_default();
     let after = scan.kernel.now_ms().saturating_sub(stamps.dumps);
-    let rows: BTreeMap<u32, Vec<(&str, u64)>> =
+    let rows: BTreeMap<u32, Rows> =
         answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, rows(payload)?))).collect();
     for interface in taken {
         if let Some(rows) = interface.index.known().and_then(|index| rows.get(index)) {

@@ -170,7 +170,8 @@ fn a_shaper_is_seen_dropping_between_the_samples() {
     let make = move || -> Box<dyn Kernel> {
         let namespace = InNamespace::new(devices);
         tc("qdisc replace dev va root handle 10: tbf rate 8mbit burst 4kb limit 6000\n\
-            qdisc add dev va ingress\nqdisc replace dev b;$(id>x) root pfifo_fast\n");
+            qdisc add dev va ingress\nqdisc replace dev b;$(id>x) root handle 1: htb default 1\n\
+            class add dev b;$(id>x) parent 1: classid 1:1 htb rate 1gbit ceil 40gbit\n");
         Box::new(Busy(namespace))
     };
     let mut kernel = SendsWhileWaiting(Isolated::with(Box::new(make)));
@@ -204,7 +205,8 @@ fn a_shaper_is_seen_dropping_between_the_samples() {
     let sent = snmp.get("Udp.OutDatagrams").unwrap();
     assert!(matches!(sent.growth(), Growth::By(1..=200)) && sent.total() <= Some(200), "{sent:?}");
     let peer = snapshot.interface("b;$(id>x)").unwrap();
-    assert_eq!(peer.qdiscs.known().unwrap()[0].kind, "pfifo_fast");
+    let [htb] = peer.qdiscs.known().unwrap().as_slice() else { panic!("{:?}", peer.qdiscs) };
+    assert_eq!((htb.kind.as_str(), htb.rate.known().unwrap().0), ("htb", 40_000_000_000));
 }
 
 #[test]
