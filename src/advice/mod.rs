@@ -56,7 +56,7 @@ pub const PERSISTENCE: [&str; 2] = ["none", "hardware"];
 
 fn persist(key: &str) -> Vec<String> {
     match key {
-        "hardware" => vec!["lasts by itself".into()],
+        "hardware" => vec!["Lasts by itself.".into()],
         _ => Vec::new(),
     }
 }

@@ -200,7 +200,8 @@ pub(super) fn entries() -> Vec<Entry> {
                 kind,
                 unit,
                 doc: parameter.doc.into(),
-                command: "sysctl -a",
+                // One small text per parameter, for as long as the program runs.
+                command: Box::leak(format!("sysctl {}", parameter.name).into_boxed_str()),
                 access: Access::Sysctl(*parameter),
             }
         })
