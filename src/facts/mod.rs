@@ -16,7 +16,7 @@ mod unit;
 pub use assign::{assign, constant};
 pub use catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
-pub use counters::{Count, Counted};
+pub use counters::{Count, Counted, Lost};
 pub use entry::{CounterView, Entry, Put};
 pub use unit::{Unit, show, show_number, unit_of_type};
 
