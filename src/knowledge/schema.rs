@@ -293,10 +293,12 @@ pub struct NameGroup {
     pub names: Vec<String>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_packets(unit: &CounterUnit) -> bool {
     *unit == CounterUnit::Packets
 }

@@ -84,7 +84,8 @@ fn real(driver: &str) -> Interface {
 
 #[test]
 fn real_texts_give_the_values_that_were_worked_out_by_hand() {
-    let expected: [(&str, &[(&str, Option<u64>)]); 8] = [
+    type Values<'a> = &'a [(&'a str, Option<u64>)];
+    let expected: [(&str, Values<'_>); 8] = [
         (
             "bnxt_en",
             &[
