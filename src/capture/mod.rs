@@ -54,7 +54,7 @@ fn read_text(path: &Path) -> Result<String, CaptureError> {
     if bytes.len() as u64 > LARGEST {
         return Err(unreadable(&format_args!("larger than {} MiB", LARGEST >> 20)));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
     if text.trim().is_empty() {
         return Err(CaptureError::Unrecognised(format!(
             "{name} is empty; what would be recognised: a snapshot of netdoctor ({SCHEMA}), and for --measured the output of iperf3"

@@ -138,6 +138,17 @@ fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal)
     }
 }
 
+impl ReportArguments {
+    /// The file that a snapshot goes to: it has one form and goes to one place.
+    pub(super) fn only_file(&self) -> Result<Option<PathBuf>, String> {
+        match (self.format.is_empty(), self.output.as_slice()) {
+            (false, _) => Err("--snapshot has a form of its own: leave -f out".into()),
+            (true, [first, _, ..]) => Err(format!("--snapshot goes to one file: {} and what else?", first.display())),
+            (true, files) => Ok(files.first().cloned()),
+        }
+    }
+}
+
 /// Pairs formats with files: the n-th -o takes the n-th -f; a file without a format goes by its ending, a format without a
 /// file to standard output.
 fn targets(arguments: &ReportArguments) -> Result<Vec<(Format, Option<PathBuf>)>, String> {

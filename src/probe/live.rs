@@ -96,7 +96,18 @@ impl Live {
         if inside.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(Reply::Error { errno: libc::EINVAL, text: "path climbs".into() });
         }
-        Ok(self.root.join(inside))
+        let joined = self.root.join(inside);
+        if self.root == Path::new("/") {
+            return Ok(joined);
+        }
+        // Links of the tree may lead anywhere: only what lies in it is read, or this host would speak for the other.
+        let root = fs::canonicalize(&self.root).map_err(|error| system(&error))?;
+        match fs::canonicalize(&joined) {
+            Ok(real) if !real.starts_with(&root) => {
+                Err(Reply::Error { errno: libc::EXDEV, text: "a link that leaves the root".into() })
+            }
+            _ => Ok(joined),
+        }
     }
 
     fn socket(&mut self, protocol: Protocol) -> std::io::Result<&mut Socket> {

@@ -66,6 +66,9 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
 
 /// The answer in one sentence, two at most.
 pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
+    if report.interfaces.is_empty() {
+        return "Nothing could be judged: no network interface could be read. The remarks say what was refused.".into();
+    }
     let roots = || report.findings.iter().filter(|finding| finding.under.is_none());
     let loud: Vec<&Finding> = roots().filter(|finding| is_loud(finding)).collect();
     if let Some(sentence) = measured(facts, report, &loud) {
