@@ -249,7 +249,8 @@ fn thresholds_are_checked_with_their_units() {
 #[test]
 fn an_interface_without_the_counter_is_not_concerned() {
     // bnxt_en has no early sign of a starved ring, so such a rule does not concern a port of it whose statistics were read.
-    let rules = arms(&ALL_ARMS.replace("rx_crc_errors", "rx_no_buffer_early"));
+    let rules =
+        rules(&rule("link.crc", "interface", "when: arms\narms: {count: [rx_no_buffer_early], delta: {min: 1}}"));
     let block =
         json!({"group": "ethtool_statistics", "source": "assumed", "at_ms": [0], "counters": [["rx_packets", 5]]});
     let port = json!({"name": "v", "kind": ["ethernet", "assumed"], "driver": {"name": ["bnxt_en", "assumed"]}, "counters": [block]});
