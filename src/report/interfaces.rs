@@ -1,5 +1,7 @@
 //! Rows of the interface table.
 
+use std::collections::BTreeMap;
+
 use super::assemble::copied;
 use super::ceilings;
 use super::model::{DropRow, Finding, InterfaceRow};
@@ -10,20 +12,32 @@ use crate::snapshot::{Interface, Word};
 
 /// One row per interface: hardware ports, then ports that a hypervisor makes up, then the rest.
 pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow> {
+    let mut by_name: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        for name in &finding.interfaces {
+            by_name.entry(name).or_default().push(finding);
+        }
+    }
     let mut rows: Vec<InterfaceRow> = facts
         .snapshot()
         .interfaces
         .iter()
         .enumerate()
-        .map(|(index, interface)| row(facts, index, interface, findings))
+        .map(|(index, interface)| row(facts, index, interface, &by_name))
         .collect();
     rows.sort_by_key(|row| (row.physical != Some(true), row.kind.as_deref() != Some("ethernet")));
     rows
 }
 
-fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Finding]) -> InterfaceRow {
+fn row(
+    facts: &Facts<'_>,
+    index: usize,
+    interface: &Interface,
+    findings: &BTreeMap<&str, Vec<&Finding>>,
+) -> InterfaceRow {
     let name = facts.name(Facts::entity(INTERFACE, index));
     let state = state(interface);
+    let mine = findings.get(name.as_str()).map_or(&[][..], Vec::as_slice);
     let drops = drops(facts, index);
     InterfaceRow {
         name: interface.name.clone(),
@@ -40,7 +54,7 @@ fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Findi
         pcie: ceilings::pcie(facts, index),
         ceiling: ceilings::row(facts, index),
         measured_bps: facts.judged(index).map(|judged| judged.bps),
-        verdict: verdict(&name, state, findings, &drops, facts.judged(index).map(|judged| judged.verdict)),
+        verdict: verdict(state, mine, &drops, facts.judged(index).map(|judged| judged.verdict)),
         drops,
     }
 }
@@ -74,16 +88,14 @@ fn drops(facts: &Facts<'_>, index: usize) -> Vec<DropRow> {
 
 /// Short words for the state column, loudest first.
 fn verdict(
-    name: &str,
     state: Option<&str>,
-    findings: &[Finding],
+    mine: &[&Finding],
     drops: &[DropRow],
     measured: Option<MeasuredVerdict>,
 ) -> Vec<String> {
-    let mine = || findings.iter().filter(|finding| finding.interfaces.iter().any(|one| one == name));
-    let loud = |finding: &&Finding| matches!(finding.severity.as_str(), "critical" | "warning");
+    let loud = |finding: &Finding| matches!(finding.severity.as_str(), "critical" | "warning");
     let mut words: Vec<String> = Vec::new();
-    if mine().filter(loud).any(|finding| finding.kind == "fault") {
+    if mine.iter().filter(|finding| loud(finding)).any(|finding| finding.kind == "fault") {
         words.push("FAULT".into());
     }
     if drops.iter().any(|drop| drop.grew.is_some_and(|grew| grew > 0)) {
@@ -92,10 +104,10 @@ fn verdict(
     if measured == Some(MeasuredVerdict::NotTheLimit) {
         words.push("BELOW CEILING".into());
     }
-    if mine().filter(loud).any(|finding| finding.kind == "risk") {
+    if mine.iter().filter(|finding| loud(finding)).any(|finding| finding.kind == "risk") {
         words.push("RISK".into());
     }
-    let limits = measured != Some(MeasuredVerdict::NotTheLimit) && mine().any(|finding| finding.kind == "limit");
+    let limits = measured != Some(MeasuredVerdict::NotTheLimit) && mine.iter().any(|finding| finding.kind == "limit");
     if state == Some("up") && limits {
         words.push("LIMIT".into());
     }

@@ -97,12 +97,18 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
         .enumerate()
         .filter_map(|(at, outcome)| Some((at, outcome, outcome.finding.as_ref()?)))
         .collect();
+    let having = |edges: fn(&Rule) -> bool| -> Vec<&(usize, &Outcome, &Finding)> {
+        findings.iter().filter(|(_, outcome, _)| edges(&rules.rules()[outcome.rule])).collect()
+    };
+    // Few rules have edges; only their findings are looked at for each other one.
+    let causes = having(|rule| !rule.spec.explains.is_empty());
+    let withholders = having(|rule| !rule.spec.instead_of.is_empty());
     let mut under: BTreeMap<usize, usize> = BTreeMap::new();
     for (at, symptom, _) in &findings {
-        let causes = findings
+        let mine = causes
             .iter()
             .filter(|(other, outcome, finding)| other != at && folds(facts, rules, (outcome, finding), symptom));
-        let lowest = causes.min_by_key(|(other, outcome, finding)| {
+        let lowest = mine.min_by_key(|(other, outcome, finding)| {
             let measured = finding.arm.as_ref().is_some_and(|held| held.name != ArmName::Totals);
             (layer(&rules.rules()[outcome.rule]), !measured, *other)
         });
@@ -121,10 +127,13 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
         }
         root
     };
-    let score = |at: usize, finding: &Finding| {
-        let folded = findings.iter().filter(|(other, _, _)| *other != at && root_of(*other) == at);
-        weight(finding) + 0.5 * folded.map(|(_, _, finding)| weight(finding)).sum::<f64>()
-    };
+    let mut folded: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+    for (at, _, finding) in findings.iter().filter(|(at, _, _)| under.contains_key(at)) {
+        folded.entry(root_of(*at)).or_default().push((*at, weight(finding)));
+    }
+    let below = |at: usize| folded.get(&at).map_or(&[][..], Vec::as_slice);
+    let score =
+        |at: usize, finding: &Finding| weight(finding) + 0.5 * below(at).iter().map(|(_, weight)| weight).sum::<f64>();
     let mut heads: Vec<(u8, f64, String, Vec<NaturalPart>, usize)> = findings
         .iter()
         .filter(|(at, _, _)| !under.contains_key(at))
@@ -137,7 +146,7 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
     heads.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| (&a.2, &a.3).cmp(&(&b.2, &b.3))));
     let withheld = |outcome: &Outcome| {
         let id = rules.rules()[outcome.rule].id();
-        findings.iter().find_map(|(_, other, finding)| {
+        withholders.iter().find_map(|(_, other, finding)| {
             let rule = &rules.rules()[other.rule];
             let belongs = related(facts, other.subject, outcome.subject.scope).contains(&outcome.subject);
             let names_it = rule.spec.instead_of.iter().any(|withheld| withheld == id);
@@ -148,7 +157,7 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
     let mut ranked = Vec::new();
     for (_, _, _, _, head) in heads {
         ranked.push(head);
-        ranked.extend(findings.iter().map(|(at, _, _)| *at).filter(|at| *at != head && root_of(*at) == head));
+        ranked.extend(below(head).iter().map(|(at, _)| *at));
     }
     ranked
         .into_iter()
