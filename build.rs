@@ -66,10 +66,10 @@ fn embed_knowledge(out: &Path) -> Result<(), String> {
     let _ = writeln!(text, "pub const BUSES: &str = {:?};", json(&buses)?);
     let _ = writeln!(text, "pub const CANONICAL_COUNTERS: &str = {:?};", json(&canonical)?);
     let _ = writeln!(text, "pub const DRIVERS: &str = {:?};", json(&drivers)?);
-    let _ = writeln!(text, "pub const COUNTERS: &[(&str, &str)] = &[");
+    let _ = writeln!(text, "pub const COUNTERS: &[(&str, &[&str], &str)] = &[");
     for file in yaml_files("knowledge/counters")? {
         let counters: knowledge::DriverCounters = read(&file)?;
-        let _ = writeln!(text, "    ({:?}, {:?}),", counters.driver, json(&counters)?);
+        let _ = writeln!(text, "    ({:?}, &{:?}, {:?}),", counters.driver, counters.aliases, json(&counters)?);
     }
     text.push_str("];\n");
     write_sections(out, "knowledge.rs", &text)

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use super::entry::{Access, CounterView, Entry};
 use super::unit::Unit;
-use super::{device, events, functions, host, interface, measurements, rows};
-use crate::knowledge::Knowledge;
+use super::{counters, device, events, functions, host, interface, measurements, rows};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
+use crate::knowledge::{CanonicalCounter, Knowledge};
 use crate::lang::{Dim, Function, Key, ScopeId, Slot, Type, Vocabulary};
 
 /// The host.
@@ -65,17 +65,14 @@ impl Catalogue {
             rows::member_entries(),
             rows::qdisc_entries(),
         ];
+        scopes[usize::from(INTERFACE.0)].extend(counters::entries());
         for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {
             let scope = match counter.subject {
                 CounterSubject::Host => HOST,
                 CounterSubject::Interface => INTERFACE,
+                CounterSubject::PciDevice => DEVICE,
             };
-            scopes[usize::from(scope.0)].extend(counter_entries(
-                number as u16,
-                &counter.name,
-                counter.unit,
-                &counter.definition,
-            ));
+            scopes[usize::from(scope.0)].extend(counter_entries(number as u16, counter));
         }
         let index = scopes
             .iter()
@@ -121,19 +118,27 @@ impl Catalogue {
     }
 }
 
-fn counter_entries(number: u16, name: &str, unit: CounterUnit, definition: &str) -> [Entry; 3] {
-    let (shown, per_second, dim) = match unit {
+fn counter_entries(number: u16, counter: &'static CanonicalCounter) -> [Entry; 3] {
+    let (shown, per_second, dim) = match counter.unit {
         CounterUnit::Bytes => (Unit::Bytes, Unit::BytesPerSecond, Dim::DATA),
+        CounterUnit::Bits => (Unit::Plain, Unit::BitsPerSecond, Dim::DATA),
         CounterUnit::Packets => (Unit::Packets, Unit::PacketsPerSecond, Dim::PLAIN),
-        CounterUnit::Events => (Unit::Plain, Unit::Plain, Dim::PLAIN),
+        CounterUnit::Microseconds | CounterUnit::Milliseconds | CounterUnit::Seconds => {
+            (Unit::Seconds, Unit::Share, Dim::TIME)
+        }
+        CounterUnit::Events
+        | CounterUnit::Segments
+        | CounterUnit::Blocks
+        | CounterUnit::Ticks
+        | CounterUnit::Percent => (Unit::Plain, Unit::Plain, Dim::PLAIN),
     };
-    let rate = Dim { data: dim.data, time: -1 };
+    let rate = Dim { data: dim.data, time: dim.time - 1 };
     let entry = |view, suffix: &str, kind, unit, what: &str| Entry {
-        path: format!("counter.{name}.{suffix}"),
+        path: format!("counter.{}.{suffix}", counter.name),
         kind,
         unit,
-        doc: format!("{what}{definition}"),
-        command: "ethtool -S {if}; ip -s -s link show {if}",
+        doc: format!("{what}{}", counter.definition),
+        command: &counter.command,
         access: Access::Counter(number, view),
     };
     [

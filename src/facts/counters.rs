@@ -1,14 +1,22 @@
-//! Canonical counters of an interface, out of whatever its driver and the kernel list.
+//! Canonical counters of interfaces and of the host, out of whatever the driver and the kernel list.
 
-use super::catalogue::INTERFACE;
-use super::entry::CounterView;
+mod derived;
+mod rows;
+
+use std::collections::BTreeMap;
+
+use super::catalogue::{HOST, INTERFACE};
+use super::entry::{self, CounterView, Entry};
+use super::unit::Unit;
 use super::{Derived, Facts};
-use crate::knowledge::{CanonicalCounter, DriverCounter, matches};
-use crate::lang::{Entity, State, Value};
-use crate::reading::SourceId;
-use crate::snapshot::{Counter, CounterBlock, Growth, InterfaceKind};
+use crate::knowledge::schema::{CounterSubject, Instance};
+use crate::knowledge::{CanonicalCounter, Place};
+use crate::lang::{Entity, State, Type, Value};
+use crate::reading::{Reading, SourceId};
+use crate::snapshot::InterfaceKind;
+use rows::{Ask, Rows};
 
-/// A canonical counter of one interface.
+/// A canonical counter of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
     /// Newest value.
@@ -23,107 +31,200 @@ pub struct Counted {
     pub rows: Vec<String>,
     /// Why the name may have several causes.
     pub ambiguous: Option<String>,
+    /// True where it counts failures that need not lose a packet.
+    pub lossless: bool,
+    /// True where there is a growth only; `total` says nothing then.
+    pub growth_only: bool,
 }
 
-/// What is known of a canonical counter of an interface.
+/// What is known of a canonical counter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Count {
     /// It was counted.
     Counted(Counted),
-    /// This interface has no such counter.
+    /// This subject has no such counter.
     Absent,
     /// It could not be read, or nobody knows how this driver counts it.
     Unknown,
 }
 
-/// Reads a canonical counter of the interface of this index.
-pub(super) fn count(facts: &Facts<'_>, interface: usize, counter: &CanonicalCounter) -> Count {
-    let Some(interface) = facts.snapshot().interfaces.get(interface) else { return Count::Unknown };
-    let driver = interface.driver.name.known().map(String::as_str);
-    let names = driver.and_then(|driver| facts.knowledge().driver_counters(driver));
-    let own = names.and_then(|names| names.canonical.get(&counter.name));
-    let statistics = interface.counters.iter().find(|block| block.group == "ethtool_statistics");
-    if let (Some(own), Some(block)) = (own, statistics)
-        && let Some(counted) = from_driver(block, own)
-    {
-        return Count::Counted(counted);
-    }
-    let generic_is_right = driver.is_none_or(|driver| !counter.not_generic.iter().any(|name| name == driver));
-    for source in counter.generic.iter().filter(|_| generic_is_right) {
-        let block = interface.counters.iter().find(|block| block.group == source.group);
-        if let Some(counted) = block.and_then(|block| add(block, &[block.get(&source.key)?], None)) {
-            return Count::Counted(counted);
+impl Count {
+    /// What was counted, if it was.
+    pub fn counted(self) -> Option<Counted> {
+        match self {
+            Self::Counted(counted) => Some(counted),
+            Self::Absent | Self::Unknown => None,
         }
     }
-    let made_up = interface.kind.known().is_some_and(|kind| *kind != InterfaceKind::Ethernet);
-    // The list was read and the name is not in it, or it is known that this driver has no such name.
-    let read_without = own.is_some() && statistics.is_some();
-    let driver_lacks_it = names.is_some() && own.is_none() && counter.generic.is_empty();
-    if made_up || read_without || driver_lacks_it { Count::Absent } else { Count::Unknown }
 }
 
-fn from_driver(block: &CounterBlock, own: &DriverCounter) -> Option<Counted> {
-    let rows_of = |patterns: &[String]| -> Vec<&Counter> {
-        block.counters.iter().filter(|row| patterns.iter().any(|pattern| matches(pattern, &row.name))).collect()
-    };
-    let mut rows = rows_of(&own.add);
-    if rows.is_empty() {
-        rows =
-            own.instead.iter().map(|pattern| rows_of(std::slice::from_ref(pattern))).find(|rows| !rows.is_empty())?;
+/// Reads a canonical counter of the subject of this index.
+fn count(facts: &Facts<'_>, index: usize, counter: &CanonicalCounter) -> Count {
+    match counter.subject {
+        CounterSubject::PciDevice => return Count::Unknown,
+        CounterSubject::Host => {
+            if let Some(derivation) = counter.derived {
+                return derived::count(facts, index, derivation);
+            }
+            let Reading::Known(blocks, _) = &facts.snapshot().host.counters else { return Count::Unknown };
+            return rows::of_host(blocks, counter).and_then(|rows| rows.sum()).map_or(Count::Unknown, Count::Counted);
+        }
+        CounterSubject::Interface => {}
     }
-    let mut counted = add(block, &rows, own.ambiguous.clone())?;
-    for row in rows_of(&own.less) {
-        counted.total = counted.total.saturating_sub(row.total().unwrap_or(0));
-        counted.growth = match (counted.growth, row.growth()) {
-            (Some(growth), Growth::By(less)) => Some(growth.saturating_sub(less)),
-            _ => None,
-        };
+    let Some(interface) = facts.snapshot().interfaces.get(index) else { return Count::Unknown };
+    let ask = Ask::new(facts.knowledge(), interface, counter);
+    if !ask.driver_may_have_it() {
+        return Count::Absent;
     }
-    Some(counted)
+    let found = ask.gather();
+    if let Some(counted) = add(found.iter().map(Rows::sum)) {
+        return Count::Counted(counted);
+    }
+    if let Some(derivation) = counter.derived {
+        return derived::count(facts, index, derivation);
+    }
+    if ask.is_unknown() { Count::Unknown } else { Count::Absent }
 }
 
-fn add(block: &CounterBlock, rows: &[&Counter], ambiguous: Option<String>) -> Option<Counted> {
-    let mut total = 0u64;
-    let mut growth = Some(0u64);
-    for row in rows {
-        total = total.saturating_add(row.total()?);
-        growth = match (growth, row.growth()) {
-            (Some(sum), Growth::By(grown)) => Some(sum.saturating_add(grown)),
-            _ => None,
-        };
+/// The parts of a canonical counter that is kept for queues, CPUs, leaves or members, by their names.
+fn instances(facts: &Facts<'_>, index: usize, counter: &CanonicalCounter) -> BTreeMap<String, Counted> {
+    if counter.per == Some(Instance::Member) {
+        return derived::members(facts, index);
     }
-    let rows_named = rows.iter().map(|row| row.name.clone()).collect();
-    Some(Counted { total, growth, window: block.window(), source: block.source, rows: rows_named, ambiguous })
+    match counter.subject {
+        CounterSubject::PciDevice => BTreeMap::new(),
+        CounterSubject::Host => facts
+            .snapshot()
+            .host
+            .counters
+            .known()
+            .and_then(|blocks| rows::of_host(blocks, counter))
+            .map_or_else(BTreeMap::new, |rows| rows.instances()),
+        CounterSubject::Interface => {
+            let Some(interface) = facts.snapshot().interfaces.get(index) else { return BTreeMap::new() };
+            let ask = Ask::new(facts.knowledge(), interface, counter);
+            ask.gather().iter().flat_map(Rows::instances).collect()
+        }
+    }
+}
+
+/// Adds what can be added; `None` if there is nothing.
+fn add(parts: impl Iterator<Item = Option<Counted>>) -> Option<Counted> {
+    parts.flatten().reduce(|mut sum, part| {
+        sum.total = sum.total.saturating_add(part.total);
+        sum.growth = sum.growth.zip(part.growth).map(|(sum, part)| sum.saturating_add(part));
+        sum.window = sum.window.or(part.window);
+        sum.rows.extend(part.rows);
+        sum.ambiguous = sum.ambiguous.or(part.ambiguous);
+        sum.lossless |= part.lossless;
+        sum.growth_only |= part.growth_only;
+        sum
+    })
+}
+
+/// True for an interface that the kernel makes up: no queue or wire of its own.
+fn made_up(kind: &Reading<InterfaceKind>) -> bool {
+    !matches!(kind.known(), None | Some(InterfaceKind::Ethernet | InterfaceKind::Wifi | InterfaceKind::Infiniband))
 }
 
 /// A view of the canonical counter of this number.
 pub(super) fn derive(facts: &Facts<'_>, entity: Entity, number: u16, view: CounterView) -> Derived {
     let counters = facts.knowledge().canonical_counters();
-    let Some(counter) = counters.get(usize::from(number)).filter(|_| entity.scope == INTERFACE) else {
-        return Derived::unknown(Vec::new());
-    };
-    let bits = if counter.unit == crate::knowledge::schema::CounterUnit::Bytes { 8.0 } else { 1.0 };
+    let Some(counter) = counters.get(usize::from(number)) else { return Derived::unknown(Vec::new()) };
     match count(facts, entity.index as usize, counter) {
         Count::Absent => Derived::absent(Vec::new()),
         Count::Unknown => Derived::unknown(Vec::new()),
         Count::Counted(counted) => {
             let number = match view {
-                CounterView::Total => Some(counted.total as f64),
+                CounterView::Total => (!counted.growth_only).then_some(counted.total as f64),
                 CounterView::Growth => counted.growth.map(|growth| growth as f64),
                 CounterView::Rate => counted.growth.zip(counted.window).map(|(growth, window)| growth as f64 / window),
             };
-            let state = number.map_or(State::Unknown, |number| State::Known(Value::Number(number * bits)));
-            Derived::of(state, Vec::new()).read_at(Some(counted.source))
+            let scaled = number.map(|number| Value::Number(number * counter.unit.scale()));
+            Derived::of(scaled.map_or(State::Unknown, State::Known), Vec::new()).read_at(Some(counted.source))
         }
     }
 }
 
+/// What the files on counters tell of an interface's driver.
+pub(super) fn entries() -> Vec<Entry> {
+    vec![entry::derived(
+        "knowledge.overflow_may_be_ring",
+        Type::Bool,
+        Unit::Plain,
+        "on this driver a full receive ring backs up into the NIC's buffer: its loss shows as rx_fifo_overflow only",
+        |facts, index| {
+            let from = facts.key(INTERFACE, index, "driver");
+            let driver = facts.snapshot().interfaces[index].driver.name.known();
+            match driver.and_then(|driver| facts.knowledge().driver_counters(driver)) {
+                Some(known) => Derived::of(State::Known(Value::Bool(known.overflow_may_be_ring)), from),
+                None => Derived::unknown(from),
+            }
+        },
+    )]
+}
+
 impl Facts<'_> {
-    /// A canonical counter of an interface by its name.
-    pub fn count(&self, interface: usize, name: &str) -> Count {
-        match self.knowledge.canonical_counters().iter().find(|counter| counter.name == name) {
-            Some(counter) => count(self, interface, counter),
-            None => Count::Unknown,
+    fn canonical(&self, name: &str) -> Option<&CanonicalCounter> {
+        self.knowledge.canonical_counters().iter().find(|counter| counter.name == name)
+    }
+
+    /// A canonical counter by its name, of the interface of this index; the index says nothing for a counter of the host.
+    pub fn count(&self, index: usize, name: &str) -> Count {
+        self.canonical(name).map_or(Count::Unknown, |counter| count(self, index, counter))
+    }
+
+    /// The parts of a canonical counter that is kept for queues, CPUs, leaves or members, by their names.
+    pub fn count_instances(&self, index: usize, name: &str) -> BTreeMap<String, Counted> {
+        self.canonical(name).map_or_else(BTreeMap::new, |counter| instances(self, index, counter))
+    }
+
+    /// The largest part of such a counter: the largest total and the largest growth, which may be of different parts.
+    pub fn count_largest(&self, index: usize, name: &str) -> Count {
+        let parts = self.count_instances(index, name);
+        let growth = parts.values().map(|part| part.growth).collect::<Option<Vec<u64>>>();
+        match parts.into_values().max_by_key(|part| part.total) {
+            Some(largest) => {
+                Count::Counted(Counted { growth: growth.and_then(|all| all.into_iter().max()), ..largest })
+            }
+            None => match self.count(index, name) {
+                Count::Absent => Count::Absent,
+                Count::Counted(_) | Count::Unknown => Count::Unknown,
+            },
         }
     }
+
+    /// Packets that an interface, or the host for [`HOST`], lost at a place. No packet is counted twice: counters with a place
+    /// are disjoint, and failures that need not lose a packet are left out. `None` for a part that could not be read.
+    pub fn lost(&self, subject: Entity, place: Place) -> Option<Lost> {
+        let wanted = if subject.scope == HOST { CounterSubject::Host } else { CounterSubject::Interface };
+        let mut lost = Lost { total: Some(0), growth: Some(0) };
+        let mut exists = false;
+        let all = self.knowledge.canonical_counters();
+        for counter in all.iter().filter(|counter| counter.place == Some(place) && counter.subject == wanted) {
+            match count(self, subject.index as usize, counter) {
+                Count::Absent => {}
+                Count::Unknown => {
+                    exists = true;
+                    lost = Lost { total: None, growth: None };
+                }
+                Count::Counted(counted) if counted.lossless => {}
+                Count::Counted(counted) => {
+                    exists = true;
+                    lost.total = lost.total.map(|total| total.saturating_add(counted.total));
+                    lost.growth = lost.growth.zip(counted.growth).map(|(sum, growth)| sum.saturating_add(growth));
+                }
+            }
+        }
+        exists.then_some(lost)
+    }
+}
+
+/// Packets lost at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// In all; `None` where a part could not be read.
+    pub total: Option<u64>,
+    /// Within the sample.
+    pub growth: Option<u64>,
 }

@@ -22,7 +22,7 @@ mod unit;
 pub use assign::{assign, constant};
 pub use catalogue::{Catalogue, DEVICE, EVENT, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
-pub use counters::{Count, Counted};
+pub use counters::{Count, Counted, Lost};
 pub use entry::{CounterView, Entry, Put};
 pub use events::Event;
 pub use measurements::Judged;

@@ -5,14 +5,35 @@ mod embedded;
 mod pattern;
 pub mod schema;
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-pub use pattern::matches;
-pub use schema::{CanonicalCounter, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Place};
+pub use pattern::{holes, matches};
+pub use schema::{CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Place};
 
 use buses::Buses;
 use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS, LOG_EVENTS};
+use schema::{CounterUnit, NameGroup};
+
+/// What a driver's own counter tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classified<'a> {
+    /// Cause.
+    pub class: Class,
+    /// Unit.
+    pub unit: CounterUnit,
+    /// True where growth means lost packets.
+    pub is_drop: bool,
+    /// True where growth alone is no finding.
+    pub benign: bool,
+    /// True for a level, of which no difference may be taken.
+    pub gauge: bool,
+    /// Fields of `rtnl_link_stats64` that contain this count.
+    pub in_rtnl: &'a [String],
+    /// Width in bits, where it is known to be narrower than 64.
+    pub width: Option<u8>,
+    /// True where the name was not found in the driver sources that were read.
+    pub unproven: bool,
+}
 
 /// The embedded knowledge. Sections are parsed when they are first asked for.
 #[derive(Debug, Default)]
@@ -21,7 +42,7 @@ pub struct Knowledge {
     drivers: OnceLock<Drivers>,
     buses: OnceLock<Buses>,
     log_events: OnceLock<Vec<LogEventSpec>>,
-    counters: OnceLock<BTreeMap<&'static str, OnceLock<Option<DriverCounters>>>>,
+    counters: OnceLock<Vec<OnceLock<DriverCounters>>>,
 }
 
 impl Knowledge {
@@ -51,17 +72,43 @@ impl Knowledge {
         self.buses.get_or_init(|| section("buses", BUSES))
     }
 
-    /// The counters of a driver, if it is known.
+    /// The counters of a driver, by its name or another name of a driver with the same counters.
     pub fn driver_counters(&self, driver: &str) -> Option<&DriverCounters> {
-        let sections =
-            self.counters.get_or_init(|| COUNTERS.iter().map(|(name, _)| (*name, OnceLock::new())).collect());
-        let text = COUNTERS.iter().find(|(name, _)| *name == driver)?.1;
-        sections.get(driver)?.get_or_init(|| Some(section(driver, text))).as_ref()
+        let sections = self.counters.get_or_init(|| COUNTERS.iter().map(|_| OnceLock::new()).collect());
+        let number = COUNTERS.iter().position(|(name, aliases, _)| *name == driver || aliases.contains(&driver))?;
+        let (name, _, text) = COUNTERS[number];
+        Some(sections.get(number)?.get_or_init(|| section(name, text)))
     }
 
     /// Drivers whose counters are known, in alphabetical order.
     pub fn counter_drivers() -> impl Iterator<Item = &'static str> {
-        COUNTERS.iter().map(|(name, _)| *name)
+        COUNTERS.iter().map(|(name, _, _)| *name)
+    }
+
+    /// What a driver's own counter tells, by its name as `ethtool -S` prints it. `None` where nobody classified it: such a
+    /// name proves nothing, whatever words are in it.
+    pub fn classify(&self, driver: &str, name: &str) -> Option<Classified<'_>> {
+        let group = self.name_group(driver, name)?;
+        Some(Classified {
+            class: group.class,
+            unit: group.unit,
+            is_drop: group.drop.unwrap_or_else(|| group.class.loses_packets()) && !group.benign && !group.gauge,
+            benign: group.benign,
+            gauge: group.gauge,
+            in_rtnl: &group.rtnl,
+            width: group.width,
+            unproven: group.unproven,
+        })
+    }
+
+    fn name_group(&self, driver: &str, name: &str) -> Option<&NameGroup> {
+        let groups = &self.driver_counters(driver)?.names;
+        groups.iter().find(|group| group.names.iter().any(|pattern| matches(pattern, name)))
+    }
+
+    /// Width in bits of a driver's own counter that is known to be narrower than 64.
+    pub fn counter_width(&self, driver: &str, name: &str) -> Option<u8> {
+        self.name_group(driver, name)?.width
     }
 
     /// True for a driver of hardware ports, false for one of made-up ports; `None` where it is in neither list.
@@ -95,7 +142,8 @@ mod tests {
             assert_eq!(counters.driver, driver);
             for (name, counter) in &counters.canonical {
                 assert!(names.contains(&name.as_str()), "{driver}: {name} is no canonical counter");
-                assert!(!counter.add.is_empty(), "{driver}: {name} has no name to add");
+                let sources = [&counter.add, &counter.instead, &counter.inside, &counter.rtnl];
+                assert!(sources.iter().any(|names| !names.is_empty()), "{driver}: {name} names no source");
             }
         }
     }

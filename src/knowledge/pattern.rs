@@ -12,6 +12,23 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     digits > 0 && matches(rest, &tail[digits..])
 }
 
+/// The numbers that stand at the holes of `pattern` in `name`, joined by dots; empty for a pattern without holes.
+/// The name has to match.
+pub fn holes(pattern: &str, name: &str) -> String {
+    let mut numbers: Vec<&str> = Vec::new();
+    let mut rest = name;
+    let mut parts = pattern.split("{n}");
+    let first = parts.next().unwrap_or_default();
+    rest = rest.get(first.len()..).unwrap_or_default();
+    for literal in parts {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, tail) = rest.split_at(digits);
+        numbers.push(number);
+        rest = tail.get(literal.len()..).unwrap_or_default();
+    }
+    numbers.join(".")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,5 +41,13 @@ mod tests {
         assert!(!matches("rx_queue_{n}_drops", "rx_queue_1_drops_total"));
         assert!(!matches("rx_missed", "rx_missed_errors"));
         assert!(matches("tc{n}_rx{n}", "tc1_rx22"));
+    }
+
+    #[test]
+    fn numbers_of_the_holes_name_the_instance() {
+        assert_eq!(holes("rx_queue_{n}_drops", "rx_queue_12_drops"), "12");
+        assert_eq!(holes("tc{n}_rx{n}", "tc1_rx22"), "1.22");
+        assert_eq!(holes("rx_missed", "rx_missed"), "");
+        assert_eq!(holes("rx_queue_{n}_drops", "x"), "");
     }
 }

@@ -3,7 +3,7 @@
 use super::assemble::copied;
 use super::ceilings;
 use super::model::{DropRow, Finding, InterfaceRow};
-use crate::facts::{Count, Facts, INTERFACE};
+use crate::facts::{Facts, INTERFACE};
 use crate::knowledge::Place;
 use crate::lang::{State, Value, World};
 use crate::snapshot::{Interface, Word};
@@ -64,30 +64,11 @@ fn state(interface: &Interface) -> Option<&'static str> {
 
 /// Lost packets by place. A place that this interface has no counter for has no row; one that could not be read has no total.
 fn drops(facts: &Facts<'_>, index: usize) -> Vec<DropRow> {
-    let counters = facts.knowledge().canonical_counters();
-    let mut rows = Vec::new();
-    for place in Place::ALL {
-        let mut row = DropRow { place: place.word().into(), total: Some(0), grew: Some(0) };
-        let mut exists = false;
-        for counter in counters.iter().filter(|counter| counter.place == Some(place)) {
-            match facts.count(index, &counter.name) {
-                Count::Absent => {}
-                Count::Unknown => {
-                    exists = true;
-                    (row.total, row.grew) = (None, None);
-                }
-                Count::Counted(counted) => {
-                    exists = true;
-                    row.total = row.total.map(|total| total.saturating_add(counted.total));
-                    row.grew = row.grew.zip(counted.growth).map(|(grew, growth)| grew.saturating_add(growth));
-                }
-            }
-        }
-        if exists {
-            rows.push(row);
-        }
-    }
-    rows
+    let row = |place: Place| {
+        let lost = facts.lost(Facts::entity(INTERFACE, index), place)?;
+        Some(DropRow { place: place.word().into(), total: lost.total, grew: lost.growth })
+    };
+    Place::ALL.into_iter().filter_map(row).collect()
 }
 
 /// Short words for the state column, loudest first.

@@ -3,7 +3,7 @@
 use super::located::Located;
 use super::problem::{Problem, RuleFile};
 use super::schema::{ArmSpec, ArmsSpec, Confidence, RuleSpec};
-use crate::facts::{Catalogue, Count, Counted, Facts, HOST, INTERFACE, constant};
+use crate::facts::{Catalogue, Count, Counted, DEVICE, Facts, HOST, INTERFACE, constant};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
 use crate::lang::{Dim, Entity, Evaluation, Key, State, Value, closest};
@@ -75,11 +75,18 @@ struct Thresholds {
     confidence: Option<Confidence>,
 }
 
+/// A canonical counter by its number, or the largest of the parts that it is kept for.
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    counter: usize,
+    largest: bool,
+}
+
 /// Checked arms.
 #[derive(Clone, Debug)]
 pub struct Arms {
-    count: Vec<usize>,
-    of: Vec<usize>,
+    count: Vec<Term>,
+    of: Vec<Term>,
     delta: Option<Thresholds>,
     repeat: Option<Thresholds>,
     totals: Option<Thresholds>,
@@ -177,13 +184,14 @@ impl Arms {
     /// Names of the counters that are added up.
     pub fn counter_names(&self) -> impl Iterator<Item = &'static str> {
         let all = Knowledge::embedded().canonical_counters();
-        self.count.iter().chain(&self.of).map(move |index| all[*index].name.as_str())
+        self.count.iter().chain(&self.of).map(move |term| all[term.counter].name.as_str())
     }
 
     fn keys(&self, subject: Entity, view: &str) -> std::collections::BTreeSet<Key> {
         let catalogue = Catalogue::shared();
         let all = Knowledge::embedded().canonical_counters();
-        let paths = self.count.iter().map(|index| (&all[*index], format!("counter.{}.{view}", all[*index].name)));
+        let counters = self.count.iter().map(|term| &all[term.counter]);
+        let paths = counters.map(|counter| (counter, format!("counter.{}.{view}", counter.name)));
         paths
             .filter_map(|(counter, path)| {
                 let entity = counted_entity(counter, subject);
@@ -203,11 +211,15 @@ impl Arms {
     }
 }
 
-fn sum(facts: &Facts<'_>, subject: Entity, counters: &[usize]) -> Sum {
+fn sum(facts: &Facts<'_>, subject: Entity, terms: &[Term]) -> Sum {
     let all = facts.knowledge().canonical_counters();
     let mut sum = Sum { total_complete: true, growth_complete: true, ..Sum::default() };
-    for counter in counters.iter().map(|index| &all[*index]) {
-        match facts.count(counted_entity(counter, subject).index as usize, &counter.name) {
+    for term in terms {
+        let counter = &all[term.counter];
+        let index = counted_entity(counter, subject).index as usize;
+        let count =
+            if term.largest { facts.count_largest(index, &counter.name) } else { facts.count(index, &counter.name) };
+        match count {
             Count::Absent => {}
             Count::Unknown => {
                 sum.exists = true;
@@ -307,15 +319,17 @@ fn counted_entity(counter: &CanonicalCounter, subject: Entity) -> Entity {
     match counter.subject {
         CounterSubject::Host => Facts::entity(HOST, 0),
         CounterSubject::Interface => Entity { scope: INTERFACE, index: subject.index },
+        CounterSubject::PciDevice => Entity { scope: DEVICE, index: subject.index },
     }
 }
 
 impl Sum {
     fn add(&mut self, counted: &Counted, unit: CounterUnit) {
-        // The language counts data in bits; thresholds such as `125MB` are in bits too.
-        let scale = if unit == CounterUnit::Bytes { 8.0 } else { 1.0 };
+        // The language counts data in bits and time in seconds; so do thresholds such as `125MB`.
+        let scale = unit.scale();
         self.exists = true;
         self.total += counted.total as f64 * scale;
+        self.total_complete &= !counted.growth_only;
         self.ambiguous |= counted.ambiguous.is_some();
         self.window = self.window.or(counted.window);
         match counted.growth {
@@ -338,17 +352,24 @@ impl Reader<'_> {
         self.problems.push(Problem::at(self.file, &self.rule.id.text, place, message, help));
     }
 
-    fn counters(&mut self, names: &[Located]) -> Vec<usize> {
+    /// `NAME`, `sum(NAME)`, which is the same, or `max(NAME)`.
+    fn counters(&mut self, names: &[Located]) -> Vec<Term> {
         let all = Knowledge::embedded().canonical_counters();
         let mut found = Vec::new();
         for name in names {
-            if let Some(index) = all.iter().position(|counter| counter.name == name.text) {
-                found.push(index);
+            let inner = |function: &str| name.text.strip_prefix(function)?.strip_prefix('(')?.strip_suffix(')');
+            let largest = inner("max");
+            let bare = largest.or_else(|| inner("sum")).unwrap_or(&name.text).trim();
+            if let Some(counter) = all.iter().position(|counter| counter.name == bare) {
+                if largest.is_some() && all[counter].per.is_none() {
+                    self.note(name, format!("`{bare}` is one number and has no largest part"), None);
+                }
+                found.push(Term { counter, largest: largest.is_some() });
                 continue;
             }
-            let near = closest(&name.text, all.iter().map(|counter| counter.name.as_str()));
+            let near = closest(bare, all.iter().map(|counter| counter.name.as_str()));
             let help = near.first().map(|near| format!("did you mean `{near}`?"));
-            self.note(name, format!("`{}` is no canonical counter", name.text), help);
+            self.note(name, format!("`{bare}` is no canonical counter"), help);
         }
         found
     }
