@@ -93,6 +93,7 @@ pub fn arm_variables() -> Vec<(String, Type)> {
         ("arm.growth".into(), Type::PLAIN),
         ("arm.ratio".into(), Type::PLAIN),
         ("arm.rate".into(), Type::number(crate::lang::Dim::FREQUENCY)),
+        ("arm.age".into(), Type::number(crate::lang::Dim::TIME)),
     ]
 }
 

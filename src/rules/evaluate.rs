@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arms::{ArmName, Held, lower};
+use super::arms::{Held, lower};
 use super::compile::Rule;
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Scope, Severity};
@@ -175,7 +175,7 @@ pub fn variables(
     world: &dyn World,
     roots: &[Entity],
 ) -> (Vec<Evaluation>, Option<Held>) {
-    let mut variables = Vec::with_capacity(rule.lets.len() + 5);
+    let mut variables = Vec::with_capacity(rule.lets.len() + 6);
     for (_, program) in &rule.lets {
         let value = program.evaluate_traced(world, roots, &variables);
         variables.push(value);
@@ -248,7 +248,7 @@ fn finding(
         Some(held) => held.confidence,
         None => choose(&rule.confidence_when, spec.confidence, &holds, Confidence::min),
     };
-    if arm.as_ref().is_some_and(|held| held.not_growing && held.name == ArmName::Totals) {
+    if arm.as_ref().is_some_and(|held| held.not_growing || held.old) {
         severity = Severity::Info;
     }
     let mut assumed: Vec<String> = Vec::new();

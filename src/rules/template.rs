@@ -126,8 +126,11 @@ fn insert(context: &mut serde_json::Value, path: &str, filled: serde_json::Value
     *place = filled;
 }
 
-/// The unit of the fact that the path ends in; for a `let`, the unit of its dimension.
+/// The unit of the fact that the path ends in; for a `let`, the unit of its dimension; for the ratio of an arm a share.
 fn unit_of(path: &str, program: &Program) -> Unit {
+    if path == "arm.ratio" {
+        return Unit::Share;
+    }
     let catalogue = Catalogue::shared();
     let entries = program.reads().into_iter().filter_map(|(scope, slot)| catalogue.at(scope, slot));
     let last = entries.filter(|entry| path.ends_with(&format!(".{}", entry.path))).max_by_key(|entry| entry.path.len());
