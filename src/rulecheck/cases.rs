@@ -58,6 +58,9 @@ pub struct Case {
     /// Pieces of text that the finding must say in its texts and commands.
     #[serde(default)]
     pub says: Vec<String>,
+    /// Pieces of text that it must not say.
+    #[serde(default)]
+    pub never_says: Vec<String>,
 }
 
 /// A line of the kernel log.

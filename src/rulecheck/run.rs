@@ -188,6 +188,9 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
         let commands = [step.commands.join("\n"), step.undo.join("\n")].join("\n");
         said += &format!("\n{}\n{commands}\n{}\n{}", step.action, step.risk, step.verify);
     }
+    if let Some(piece) = case.never_says.iter().find(|piece| said.contains(piece.as_str())) {
+        return Err(format!("it says `{piece}`: {said}"));
+    }
     match case.says.iter().find(|piece| !said.contains(piece.as_str())) {
         Some(piece) => Err(format!("it does not say `{piece}`, but: {said}")),
         None => Ok(()),
