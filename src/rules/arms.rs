@@ -308,7 +308,8 @@ fn growth_arm(arm: &Thresholds, name: ArmName, count: &Sum, of: Option<&Sum>) ->
     }
     if count.growth < arm.min.max(1.0) {
         // What was not counted in all its time did not grow in the sample, whether or not that was read.
-        let seen = of.is_none_or(|of| of.total_complete && of.total >= arm.floor);
+        let before = |of: &Sum| of.total - if of.growth_complete { of.growth } else { 0.0 };
+        let seen = of.is_none_or(|of| of.total_complete && before(of) >= arm.floor);
         if count.total_complete && count.total < arm.min.max(1.0) && seen {
             return (Some(false), ratio, rate, confidence);
         }
@@ -470,14 +471,13 @@ impl Reader<'_> {
         let known = Knowledge::embedded().log_events();
         let mut events = Vec::new();
         for event in &arm.events {
-            match known.iter().position(|one| one.event == event.text) {
-                Some(kind) => events.push(kind),
-                None => {
-                    let near = closest(&event.text, known.iter().map(|one| one.event.as_str()));
-                    let help = near.first().map(|near| format!("did you mean `{near}`?"));
-                    self.note(event, format!("`{}` is no event of the log", event.text), help);
-                }
+            if let Some(kind) = known.iter().position(|one| one.event == event.text) {
+                events.push(kind);
+                continue;
             }
+            let near = closest(&event.text, known.iter().map(|one| one.event.as_str()));
+            let help = near.first().map(|near| format!("did you mean `{near}`?"));
+            self.note(event, format!("`{}` is no event of the log", event.text), help);
         }
         if arm.events.is_empty() {
             let id = &self.rule.id;
