@@ -41,27 +41,30 @@ fn terminal() -> Terminal {
     Terminal { width, colour }
 }
 
-/// Writes everything; a closed pipe is no error.
+/// Writes everything; a closed pipe is no error, and changes no exit code.
 fn write(output: &Output) -> u8 {
     for problem in &output.err {
-        // Messages quote documents and rule files, whose text may be hostile; their lines are ours.
-        let lines: Vec<_> = problem.lines().map(visible).collect();
-        eprintln!("netdoctor: {}", lines.join("\n"));
+        complain(problem);
     }
     let mut code = output.code;
     for (path, text) in &output.files {
         if let Err(error) = std::fs::write(path, text) {
-            eprintln!("netdoctor: {}: can't be written: {error}", visible(&path.display().to_string()));
+            complain(&format!("{}: can't be written: {error}", path.display()));
             code = exit::USAGE;
         }
     }
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(output.out.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("netdoctor: standard output: {error}");
+            complain(&format!("standard output: {error}"));
             exit::INTERNAL
         }
-        Err(_) => exit::CLEAN,
-        Ok(()) => code,
+        Ok(()) | Err(_) => code,
     }
+}
+
+/// Tells a problem on standard error, each line without control characters. Where that can't be written, nobody listens.
+fn complain(problem: &str) {
+    let lines: Vec<_> = problem.lines().map(visible).collect();
+    let _ = writeln!(std::io::stderr().lock(), "netdoctor: {}", lines.join("\n"));
 }

@@ -14,7 +14,9 @@ pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> 
     let name = path.display().to_string();
     let runs = iperf3::parse(&text);
     if runs.is_empty() {
-        return Err(CaptureError::Unrecognised(format!("{name}: no result of iperf3 was recognised in it")));
+        return Err(CaptureError::Unrecognised(format!(
+            "{name}: no result was recognised in it; what would be recognised: the complete output of iperf3, as text or JSON (-J), with its lines that end in sender and receiver"
+        )));
     }
     let mut all = snapshot.host.measured.known().cloned().unwrap_or_default();
     let mut first = None;
@@ -69,9 +71,13 @@ fn place(snapshot: &mut Snapshot, run: &Run, named: Option<&str>, one: &mut Meas
         one.sends = Reading::Known(here != run.reverse, source);
     }
     let by_address = if printed_here == Some(false) { peer } else { local };
+    // An address that no interface holds, where all addresses were read, says that this result is of another host.
+    let foreign = run.local.is_some() && addresses_read(snapshot)
+        || [&run.local, &run.peer].into_iter().flatten().any(is_loopback);
     one.interface = match (named, by_address) {
         (Some(name), _) => Reading::Known(name.into(), source),
         (None, Some(name)) => Reading::Known(name, source),
+        (None, None) if foreign => Reading::default(),
         (None, None) => match only_fast_enough(snapshot, run.bits_per_second) {
             Some(name) => {
                 let from = format!("the measured rate: {name} is the only port that is up and fast enough");
@@ -80,6 +86,15 @@ fn place(snapshot: &mut Snapshot, run: &Run, named: Option<&str>, one: &mut Meas
             None => Reading::default(),
         },
     };
+}
+
+fn is_loopback(address: &String) -> bool {
+    address == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// True where the addresses of some interface are known; none of a capture without them.
+fn addresses_read(snapshot: &Snapshot) -> bool {
+    snapshot.interfaces.iter().any(|one| one.addresses.known().is_some())
 }
 
 /// The interface that holds an address, or a network in which it lies.

@@ -54,9 +54,11 @@ fn read_text(path: &Path) -> Result<String, CaptureError> {
     if bytes.len() as u64 > LARGEST {
         return Err(unreadable(&format_args!("larger than {} MiB", LARGEST >> 20)));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
     if text.trim().is_empty() {
-        return Err(CaptureError::Unrecognised(format!("{name} is empty")));
+        return Err(CaptureError::Unrecognised(format!(
+            "{name} is empty; what would be recognised: a snapshot of netdoctor ({SCHEMA}), and for --measured the output of iperf3"
+        )));
     }
     Ok(text)
 }
@@ -72,10 +74,11 @@ pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
         }
         snapshot
     });
+    let known = format!("what would be recognised: a snapshot of netdoctor ({SCHEMA})");
     read.map_err(|error| match error {
         DocumentError::Broken(why) if text.trim_start().starts_with('{') => {
             CaptureError::Unreadable(format!("{name}: this snapshot is broken: {why}"))
         }
-        other => CaptureError::Unrecognised(format!("{name}: nothing was recognised ({other})")),
+        other => CaptureError::Unrecognised(format!("{name}: nothing was recognised ({other}); {known}")),
     })
 }

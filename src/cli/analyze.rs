@@ -29,7 +29,12 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
             Ok(snapshot)
         });
         match read {
-            Ok(snapshot) => reports.push(report_of(&snapshot, &rules)),
+            Ok(snapshot) => {
+                let mut report = report_of(&snapshot, &rules);
+                // One of several must be told from the others.
+                report.capture = (arguments.inputs.len() > 1).then(|| input.display().to_string());
+                reports.push(report);
+            }
             Err(error) => {
                 unreadable = true;
                 problems.push(error.to_string());

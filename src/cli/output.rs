@@ -68,7 +68,10 @@ pub(super) fn load_rules(arguments: &RuleArguments) -> Result<(RuleSet, Vec<Stri
 /// Reads the measured results that the user named into a snapshot.
 pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArguments) -> Result<(), CaptureError> {
     for given in &arguments.measured {
-        let named = given.split_once('=').filter(|(name, _)| snapshot.interface(name).is_some());
+        let named = given.split_once('=').filter(|_| !Path::new(given).exists());
+        if let Some((name, _)) = named.filter(|(name, _)| snapshot.interface(name).is_none()) {
+            return Err(CaptureError::Unreadable(format!("--measured {given}: there is no interface `{name}`")));
+        }
         match named {
             Some((name, file)) => attach(snapshot, Path::new(file), Some(name))?,
             None => attach(snapshot, Path::new(given), None)?,
@@ -77,12 +80,17 @@ pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArgumen
     Ok(())
 }
 
-/// Diagnoses a snapshot.
+/// Diagnoses a snapshot. Rules that are left out are told in the report too: it may go where standard error does not.
 pub(super) fn report_of(snapshot: &Snapshot, rules: &RuleSet) -> Report {
     let facts = Facts::new(snapshot, Knowledge::embedded());
     let diagnosis = diagnose(rules, &facts);
     let ranked = rank(rules, &facts, &diagnosis);
-    assemble(&facts, rules, &diagnosis, &ranked)
+    let mut report = assemble(&facts, rules, &diagnosis, &ranked);
+    for problem in &rules.problems {
+        let rule = if problem.rule.is_empty() { "rules" } else { &problem.rule };
+        report.sample.remarks.push(format!("left out, for it is broken: {rule} ({}:{})", problem.file, problem.line));
+    }
+    report
 }
 
 /// Renders reports as the arguments ask.
@@ -127,6 +135,17 @@ fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal)
         Format::Md => markdown::render(reports),
         Format::Html => html::render(reports),
         Format::Json => json::render(reports),
+    }
+}
+
+impl ReportArguments {
+    /// The file that a snapshot goes to: it has one form and goes to one place.
+    pub(super) fn only_file(&self) -> Result<Option<PathBuf>, String> {
+        match (self.format.is_empty(), self.output.as_slice()) {
+            (false, _) => Err("--snapshot has a form of its own: leave -f out".into()),
+            (true, [first, _, ..]) => Err(format!("--snapshot goes to one file: {} and what else?", first.display())),
+            (true, files) => Ok(files.first().cloned()),
+        }
     }
 }
 

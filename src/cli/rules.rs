@@ -6,6 +6,7 @@ use super::output::load_rules;
 use super::{Output, RuleArguments, Surroundings, exit, trace};
 use crate::capture;
 use crate::reading::numbers::plural;
+use crate::report::escape::visible;
 use crate::rulecheck::{cover, lint, read_allowed, read_tests, run_tests, survivors};
 use crate::rules::schema::{Confidence, Interrupts, Kind, RuleSpec, Scope, Severity};
 use crate::rules::{Rule, RuleFolder, RuleSet};
@@ -72,6 +73,13 @@ pub struct Coverage {
 }
 
 pub(super) fn run(command: &Command, surroundings: &mut Surroundings<'_>) -> Output {
+    let output = run_raw(command, surroundings);
+    // Rules and file names are text of others.
+    let out = output.out.lines().map(|line| visible(line) + "\n").collect();
+    Output { out, ..output }
+}
+
+fn run_raw(command: &Command, surroundings: &mut Surroundings<'_>) -> Output {
     match command {
         Command::List(arguments) => list(arguments),
         Command::Show(arguments) => show(arguments),

@@ -79,13 +79,22 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         return Output { err: problems, code: exit::USAGE, ..Output::default() };
     }
     if arguments.snapshot {
-        return Output { err: problems, ..Output::text(snapshot.to_json() + "\n") };
+        let text = snapshot.to_json() + "\n";
+        let output = Output { err: problems, ..Output::default() };
+        return match arguments.report.only_file() {
+            Ok(Some(path)) => Output { files: vec![(path, text)], ..output },
+            Ok(None) => Output { out: text, ..output },
+            Err(message) => Output::failure(message, exit::USAGE),
+        };
     }
     let missing = arguments.interface.iter().any(|name| snapshot.interface(name).is_none());
     let report = report_of(&snapshot, &rules);
     let mut output = deliver(&[report], &arguments.report, surroundings.terminal, problems);
     if missing {
         output.code = exit::USAGE;
+    } else if snapshot.interfaces.is_empty() {
+        // A host without even a loopback device was not read.
+        output.code = exit::INPUT;
     }
     output
 }

@@ -2,6 +2,8 @@
 
 mod derived;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -31,8 +33,8 @@ pub struct Counted {
     pub rows: Vec<String>,
     /// Why the name may have several causes.
     pub ambiguous: Option<String>,
-    /// True where it counts failures that need not lose a packet.
-    pub lossless: bool,
+    /// True where it counts failures that need not lose a packet, or packets that another counter may hold too.
+    pub aside: bool,
     /// True where there is a growth only; `total` says nothing then.
     pub growth_only: bool,
 }
@@ -116,7 +118,7 @@ fn add(parts: impl Iterator<Item = Option<Counted>>) -> Option<Counted> {
         sum.window = sum.window.or(part.window);
         sum.rows.extend(part.rows);
         sum.ambiguous = sum.ambiguous.or(part.ambiguous);
-        sum.lossless |= part.lossless;
+        sum.aside |= part.aside;
         sum.growth_only |= part.growth_only;
         sum
     })
@@ -195,35 +197,46 @@ impl Facts<'_> {
     }
 
     /// Packets that an interface, or the host for [`HOST`], lost at a place. No packet is counted twice: counters with a place
-    /// are disjoint, and failures that need not lose a packet are left out. `None` for a part that could not be read.
+    /// are disjoint, and those set aside are left out. Where a part
+    /// could not be read, what the others show is a lower bound, and their zero shows nothing.
     pub fn lost(&self, subject: Entity, place: Place) -> Option<Lost> {
         let wanted = if subject.scope == HOST { CounterSubject::Host } else { CounterSubject::Interface };
-        let mut lost = Lost { total: Some(0), growth: Some(0) };
-        let mut exists = false;
+        let (mut total, mut growth) = (0u64, Some(0u64));
+        let (mut exists, mut complete) = (false, true);
         let all = self.knowledge.canonical_counters();
         for counter in all.iter().filter(|counter| counter.place == Some(place) && counter.subject == wanted) {
             match count(self, subject.index as usize, counter) {
                 Count::Absent => {}
-                Count::Unknown => {
-                    exists = true;
-                    lost = Lost { total: None, growth: None };
-                }
-                Count::Counted(counted) if counted.lossless => {}
+                Count::Unknown if self.is_set_aside(subject, counter) => {}
+                Count::Unknown => (exists, complete) = (true, false),
+                Count::Counted(counted) if counted.aside => {}
                 Count::Counted(counted) => {
                     exists = true;
-                    lost.total = lost.total.map(|total| total.saturating_add(counted.total));
-                    lost.growth = lost.growth.zip(counted.growth).map(|(sum, growth)| sum.saturating_add(growth));
+                    total = total.saturating_add(counted.total);
+                    growth = growth.zip(counted.growth).map(|(sum, growth)| sum.saturating_add(growth));
                 }
             }
         }
-        exists.then_some(lost)
+        let proven = |sum: u64| complete || sum > 0;
+        exists.then_some(Lost {
+            total: Some(total).filter(|sum| proven(*sum)),
+            growth: growth.filter(|sum| proven(*sum)),
+        })
+    }
+
+    /// True where this interface's driver keeps the counter apart from what is lost.
+    fn is_set_aside(&self, subject: Entity, counter: &CanonicalCounter) -> bool {
+        let interface = self.snapshot.interfaces.get(subject.index as usize).filter(|_| subject.scope == INTERFACE);
+        let driver = interface.and_then(|interface| interface.driver.name.known());
+        let known = driver.and_then(|driver| self.knowledge.driver_counters(driver));
+        known.and_then(|known| known.canonical.get(&counter.name)).is_some_and(|own| own.aside)
     }
 }
 
 /// Packets lost at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// In all; `None` where a part could not be read.
+    /// In all; `None` where that could not be read.
     pub total: Option<u64>,
     /// Within the sample.
     pub growth: Option<u64>,

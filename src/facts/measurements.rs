@@ -124,7 +124,9 @@ impl Facts<'_> {
             let at = one.interface.known().and_then(|name| self.topology().interface("", name));
             at == Some(interface)
         };
-        let rates = results.iter().enumerate().filter(|(_, one)| mine(one));
+        // A UDP sender offers what it was told to: its rate says nothing of what the interface could do.
+        let tcp = |one: &Measurement| one.protocol.known().is_none_or(|protocol| protocol == "tcp");
+        let rates = results.iter().enumerate().filter(|(_, one)| mine(one) && tcp(one));
         let rates = rates.filter_map(|(at, one)| Some((at, one, one.rate.known()?.0 as f64)));
         let (measurement, one, bps) = rates.max_by(|a, b| a.2.total_cmp(&b.2))?;
         let buses = self.knowledge().buses();

@@ -20,6 +20,7 @@ mod sysctl;
 mod topology;
 mod unit;
 
+pub use crate::ceiling::verdict::Verdict as MeasuredVerdict;
 pub use assign::{assign, constant};
 pub use catalogue::{Catalogue, DEVICE, EVENT, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};

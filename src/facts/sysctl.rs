@@ -113,7 +113,8 @@ impl Parameter {
         }
     }
 
-    /// The reading of this parameter. Absent where the kernel has none; unknown where its text is not as expected.
+    /// The reading of this parameter. Absent where the module that brings it is not loaded; unknown where it was not read, or
+    /// its text is not as expected.
     pub(super) fn get(self, host: &Host) -> Reading<Value> {
         match &host.sysctl {
             Reading::Known(all, source) => match all.get(self.name) {
@@ -121,7 +122,11 @@ impl Parameter {
                     Some(value) => Reading::Known(value, *source),
                     None => Reading::default(),
                 },
-                None => Reading::Absent(*source),
+                // What a module brings is not there without it; any other name is missing because nobody could read it.
+                None if ["net.bridge.", "net.netfilter."].iter().any(|module| self.name.starts_with(module)) => {
+                    Reading::Absent(*source)
+                }
+                None => Reading::default(),
             },
             Reading::Absent(source) => Reading::Absent(*source),
             Reading::Unknown(gap) => Reading::Unknown(*gap),
@@ -195,7 +200,8 @@ pub(super) fn entries() -> Vec<Entry> {
                 kind,
                 unit,
                 doc: parameter.doc.into(),
-                command: "sysctl -a",
+                // One small text per parameter, for as long as the program runs.
+                command: Box::leak(format!("sysctl {}", parameter.name).into_boxed_str()),
                 access: Access::Sysctl(*parameter),
             }
         })

@@ -212,9 +212,9 @@ fn runs_of(head: &Head, summaries: &[Summary]) -> Vec<Run> {
     runs
 }
 
+/// The half of `--bidir` that a line belongs to; empty without it.
 fn mode_of(id: &str) -> &str {
-    let start = id.find(['T', 'R']).filter(|at| id[*at..].starts_with("TX") || id[*at..].starts_with("RX"));
-    start.map_or("", |at| &id[at..])
+    ["TX-C", "RX-C", "TX-S", "RX-S"].into_iter().find(|mode| id.ends_with(mode)).unwrap_or("")
 }
 
 #[cfg(test)]

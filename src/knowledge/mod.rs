@@ -164,6 +164,72 @@ mod tests {
     }
 
     #[test]
+    fn no_driver_counts_a_name_as_two_losses() {
+        let knowledge = Knowledge::default();
+        let losses: Vec<_> = knowledge.canonical_counters().iter().filter(|counter| counter.loss).collect();
+        for driver in Knowledge::counter_drivers() {
+            let counters = knowledge.driver_counters(driver).unwrap();
+            let mut seen = Vec::new();
+            // Counters that are kept for queues show parts of others.
+            for loss in losses.iter().filter(|loss| loss.per.is_none()) {
+                let Some(own) = counters.canonical.get(&loss.name) else { continue };
+                for name in own.add.iter().filter(|name| !own.less.contains(name)) {
+                    assert!(!seen.contains(&name), "{driver}: {name} in {} and in another", loss.name);
+                    seen.push(name);
+                }
+                for name in own.add.iter().chain(&own.instead) {
+                    let classified = counters.names.iter().any(|group| group.names.contains(name));
+                    assert!(classified, "{driver}: {name} of {} has no class", loss.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_driver_keeps_two_places_in_one_kernel_field() {
+        let knowledge = Knowledge::default();
+        let placed: Vec<_> = knowledge.canonical_counters().iter().filter(|counter| counter.place.is_some()).collect();
+        for driver in Knowledge::counter_drivers() {
+            let counters = knowledge.driver_counters(driver).unwrap();
+            let mut seen: Vec<&String> = Vec::new();
+            for own in placed.iter().filter_map(|counter| counters.canonical.get(&counter.name)) {
+                for field in own.rtnl.iter().filter(|field| !own.rtnl_less.contains(field)) {
+                    assert!(!seen.contains(&field), "{driver}: {field}");
+                    seen.push(field);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_have_a_class_by_driver() {
+        let knowledge = Knowledge::embedded();
+        let missed = knowledge.classify("r8169", "rx_missed").unwrap();
+        assert_eq!((missed.class, missed.is_drop, missed.width), (Class::HostTooSlow, true, Some(16)));
+        assert_eq!(knowledge.classify("r8125", "rx_missed"), Some(missed), "an alias");
+        let early = knowledge.classify("igb", "rx_no_buffer_count").unwrap();
+        assert!(!early.is_drop, "the frame may be kept in the FIFO");
+        assert_eq!(knowledge.classify("igb", "rx_queue_3_drops").unwrap().in_rtnl, ["rx_fifo_errors"]);
+        assert!(knowledge.classify("mlx5_core", "outbound_pci_stalled_wr").unwrap().gauge);
+        assert_eq!(knowledge.classify("igb", "rx_drop_of_doom"), None, "no guess by words");
+        assert_eq!(knowledge.classify("no_such_driver", "rx_missed"), None);
+        assert!(serde_json::to_string(&missed.class).unwrap().contains(missed.class.word()));
+    }
+
+    #[test]
+    fn aliases_name_one_driver() {
+        let mut names: Vec<&str> = Knowledge::counter_drivers().collect();
+        for driver in Knowledge::counter_drivers() {
+            let aliases = &Knowledge::embedded().driver_counters(driver).unwrap().aliases;
+            names.extend(aliases.iter().map(String::as_str));
+        }
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
     fn no_driver_is_both_hardware_and_made_up() {
         let drivers = Knowledge::embedded().drivers();
         for name in &drivers.hardware {

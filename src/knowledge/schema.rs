@@ -253,9 +253,10 @@ pub struct DriverCounter {
     /// Why one name may have several causes; a finding is one confidence step lower.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambiguous: Option<String>,
-    /// True where it counts failures that need not lose a frame, as when a ring could not be refilled.
+    /// Left out where the packets lost at a place are added up: it counts failures that need not lose one, as when a ring
+    /// could not be refilled, or frames that another counter may hold too.
     #[serde(skip_serializing_if = "is_false")]
-    pub lossless: bool,
+    pub aside: bool,
     /// What else one should know of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -292,10 +293,12 @@ pub struct NameGroup {
     pub names: Vec<String>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_packets(unit: &CounterUnit) -> bool {
     *unit == CounterUnit::Packets
 }

@@ -57,7 +57,13 @@ pub(super) fn unit(name: &str) -> Option<Unit> {
         Some((base, per)) => (base, Some(per)),
         None => (name, None),
     };
-    let whole = if base.is_empty() { Some(Unit::PLAIN) } else { simple(base) }?;
+    // `Gb/s` is how reports and tools write a rate in bits; without the time it would be mistaken for bytes.
+    let bits = per.and(base.strip_suffix('b')).and_then(|prefix| data_unit(&format!("{prefix}bit")));
+    let whole = match bits {
+        Some(factor) => Unit { quantity: Quantity::Scale(Dim::DATA), factor },
+        None if base.is_empty() => Unit::PLAIN,
+        None => simple(base)?,
+    };
     let Some(per) = per else { return Some(whole) };
     match (whole.quantity, simple(per)?) {
         (Quantity::Scale(dim), Unit { quantity: Quantity::Scale(Dim::TIME), factor }) => {
@@ -110,6 +116,7 @@ mod tests {
         let cases = [
             ("Gbit", Dim::DATA, 1e9),
             ("Gbit/s", Dim::RATE, 1e9),
+            ("Gb/s", Dim::RATE, 1e9),
             ("B", Dim::DATA, 8.0),
             ("kB", Dim::DATA, 8e3),
             ("MiB", Dim::DATA, 8_388_608.0),

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
-use super::{ethtool, host, interfaces, links, netlink, offers, pci, session};
+use super::{
+    bonds, ethtool, host, interfaces, links, log, netlink, networking, offers, pci, qdiscs, session, standard,
+};
 use crate::snapshot::{SampleSource, Snapshot};
 
 /// What to collect.
@@ -25,6 +27,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     scan.out.sample.source = SampleSource::Live;
     progress("host");
     host::collect(&mut scan);
+    networking::parameters(&mut scan);
     progress("PCI");
     pci::collect(&mut scan);
     progress("interfaces");
@@ -36,6 +39,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     ];
     let mut answers = netlink::ask(scan.kernel, &requests[..1]);
     let mut stamps = Stamps { links: scan.kernel.now_ms(), ..Stamps::default() };
+    stamps.tables = networking::counters(&mut scan);
     answers.extend(netlink::ask(scan.kernel, &requests[1..]));
     let [link_answer, addresses, routes, family] = answers.as_slice() else { return scan.finish() };
     let mut found = interfaces::read_links(&mut scan, link_answer);
@@ -44,17 +48,25 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     let owned: Vec<_> =
         found.devices.iter().filter_map(|device| Some((*device.pci.known()?, device.name.clone()))).collect();
     pci::join_interfaces(&mut scan, &owned);
+    interfaces::addresses(&mut scan, addresses);
+    stamps.qdiscs = qdiscs::collect(&mut scan);
     session::default_route(&mut scan, routes);
     session::session(&mut scan, addresses);
     progress("ethtool");
     let family = offers::collect(&mut scan, &found, family);
-    stamps.pause = scan.kernel.now_ms();
+    stamps.dumps = scan.kernel.now_ms();
+    bonds::collect(&mut scan, &found);
+    if let Some(family) = &family {
+        stamps.standard = standard::collect(&mut scan, &found, family);
+    }
     progress("drivers");
     statistics::drivers(&mut scan, &found, &mut stamps);
     if options.interval_ms > 0 {
         progress("waiting for the second sample");
         scan.kernel.sleep(options.interval_ms);
-        statistics::second_sample(&mut scan, &found, family, &stamps);
+        statistics::second_sample(&mut scan, &found, family.as_ref(), &stamps);
     }
+    progress("log");
+    log::collect(&mut scan, &found);
     scan.finish()
 }

@@ -24,12 +24,26 @@ pub(super) enum Command {
     LinkState = 6,
     Features = 11,
     Rings = 15,
+    Channels = 17,
+    Coalesce = 19,
     Pause = 21,
+    Eee = 23,
+    Fec = 29,
 }
 
 impl Command {
-    pub const ALL: [Self; 6] =
-        [Self::LinkInfo, Self::LinkModes, Self::LinkState, Self::Features, Self::Rings, Self::Pause];
+    pub const ALL: [Self; 10] = [
+        Self::LinkInfo,
+        Self::LinkModes,
+        Self::LinkState,
+        Self::Features,
+        Self::Rings,
+        Self::Channels,
+        Self::Coalesce,
+        Self::Pause,
+        Self::Eee,
+        Self::Fec,
+    ];
 
     pub fn name(self) -> &'static str {
         command_name(self as u8).unwrap_or("")
@@ -37,7 +51,7 @@ impl Command {
 
     /// True where the answer may hold statistics.
     pub fn has_stats(self) -> bool {
-        matches!(self, Self::Pause)
+        matches!(self, Self::Pause | Self::Fec)
     }
 }
 
@@ -99,7 +113,7 @@ pub(super) fn family(payload: &[u8]) -> Option<Family> {
 /// Asks for one device or, without an index, for all.
 pub(super) fn request(family: u16, command: Command, index: Option<u32>, stats: bool) -> Request {
     let mut flags = 0;
-    if matches!(command, Command::LinkModes | Command::Features) {
+    if matches!(command, Command::LinkModes | Command::Features | Command::Eee | Command::Fec) {
         flags |= FLAG_COMPACT;
     }
     if stats && command.has_stats() {
@@ -125,8 +139,13 @@ const SET_LINK_MODES: u32 = 9;
 
 /// Asks for the names that belong to no device.
 pub(super) fn names_request(family: u16) -> Request {
+    sets_request(family, &[SET_FEATURES, SET_LINK_MODES])
+}
+
+/// Asks for these sets of names that belong to no device. A kernel that does not know one of them refuses all.
+pub(super) fn sets_request(family: u16, ids: &[u32]) -> Request {
     let mut sets = Vec::new();
-    for id in [SET_FEATURES, SET_LINK_MODES] {
+    for id in ids {
         let mut set = Vec::new();
         push(&mut set, 1, &id.to_ne_bytes());
         push(&mut sets, 1 | 0x8000, &set);
@@ -146,15 +165,20 @@ pub(super) struct Names {
 
 /// Reads the answer to [`names_request`].
 pub(super) fn names(payload: &[u8]) -> Names {
-    let mut names = Names::default();
-    let Some(sets) = payload.get(4..).and_then(|rest| attribute(rest, 2)) else { return names };
+    let mut sets = sets(payload);
+    Names {
+        features: sets.remove(&SET_FEATURES).unwrap_or_default(),
+        link_modes: sets.remove(&SET_LINK_MODES).unwrap_or_default(),
+    }
+}
+
+/// Reads the answer to [`sets_request`]: names by set and number.
+pub(super) fn sets(payload: &[u8]) -> BTreeMap<u32, BTreeMap<usize, String>> {
+    let mut found = BTreeMap::new();
+    let Some(sets) = payload.get(4..).and_then(|rest| attribute(rest, 2)) else { return found };
     for (_, set) in attributes(sets) {
-        let id = attribute(set, 1).and_then(|value| u32_at(value, 0));
-        let into = match id {
-            Some(SET_FEATURES) => &mut names.features,
-            Some(SET_LINK_MODES) => &mut names.link_modes,
-            _ => continue,
-        };
+        let Some(id) = attribute(set, 1).and_then(|value| u32_at(value, 0)) else { continue };
+        let into: &mut BTreeMap<usize, String> = found.entry(id).or_default();
         for (_, string) in attributes(attribute(set, 3).unwrap_or_default()) {
             let bit = attribute(string, 1).and_then(|value| u32_at(value, 0));
             let name = attribute(string, 2).map(text).unwrap_or_default();
@@ -163,7 +187,7 @@ pub(super) fn names(payload: &[u8]) -> Names {
             }
         }
     }
-    names
+    found
 }
 
 /// A compact bitset.
@@ -203,11 +227,11 @@ pub(super) fn device(payload: &[u8]) -> Option<u32> {
     u32_at(attribute(attribute(payload.get(4..)?, 1)?, 1)?, 0)
 }
 
-fn u8_of(body: &[u8], kind: u16) -> Option<u8> {
+pub(super) fn u8_of(body: &[u8], kind: u16) -> Option<u8> {
     attribute(body, kind)?.first().copied()
 }
 
-fn u32_of(body: &[u8], kind: u16) -> Option<u32> {
+pub(super) fn u32_of(body: &[u8], kind: u16) -> Option<u32> {
     u32_at(attribute(body, kind)?, 0)
 }
 
@@ -240,11 +264,6 @@ pub(super) fn link_modes(payload: &[u8]) -> Option<LinkModesRow> {
 /// The port of ETHTOOL_MSG_LINKINFO_GET_REPLY.
 pub(super) fn port(payload: &[u8]) -> Option<u8> {
     u8_of(payload.get(4..)?, 2)
-}
-
-/// The link of ETHTOOL_MSG_LINKSTATE_GET_REPLY.
-pub(super) fn link_state(payload: &[u8]) -> Option<bool> {
-    u8_of(payload.get(4..)?, 2).map(|up| up != 0)
 }
 
 /// ETHTOOL_MSG_RINGS_GET_REPLY: descriptors; a kind of ring that the driver lacks is not sent.

@@ -180,7 +180,7 @@ fn oper_state(code: u8) -> Option<OperState> {
 }
 
 /// A hardware address; the address of an IPv4 tunnel is an IPv4 address.
-fn address(bytes: &[u8], hardware: u16) -> Option<String> {
+pub(super) fn address(bytes: &[u8], hardware: u16) -> Option<String> {
     if let (libc::ARPHRD_TUNNEL | libc::ARPHRD_SIT | libc::ARPHRD_IPGRE, [a, b, c, d]) = (hardware, bytes) {
         return Some(format!("{a}.{b}.{c}.{d}"));
     }
@@ -292,6 +292,26 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         out.counters.push(statistics::block("rtnl_link_stats64", source, rows));
     }
     out
+}
+
+/// The IP addresses of each interface.
+pub(super) fn addresses(scan: &mut Scan<'_>, answer: &Answer) {
+    let mut rows: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for row in answer.parts.iter().filter_map(|payload| links::address(payload)) {
+        rows.entry(row.index).or_default().push(format!("{}/{}", row.address, row.prefix));
+    }
+    let mut taken = std::mem::take(&mut scan.out.interfaces);
+    for interface in &mut taken {
+        let found = interface.index.known().and_then(|index| rows.remove(index));
+        interface.addresses = match &answer.refusal {
+            Some(refusal) => Reading::Unknown(scan.refusal(refusal, &plan::ADDRESSES, "")),
+            None if !answer.complete => {
+                Reading::Unknown(scan.gap(GapKind::Malformed, "the dump has no end", &plan::ADDRESSES, ""))
+            }
+            None => Reading::Known(found.unwrap_or_default(), scan.netlink("RTM_GETADDR", "all interfaces")),
+        };
+    }
+    scan.out.interfaces = taken;
 }
 
 /// Tags of an interface and of those below it that it shares the wire with.

@@ -4,18 +4,23 @@
 use std::collections::BTreeMap;
 
 use super::ethtool::{Bitset, FeaturesRow, LinkModesRow, PauseRow, RingsRow};
+use super::ethtool_replies::{ChannelsRow, CoalesceRow, EeeRow, FecRow};
 use super::kernel::Request;
 use super::netlink::{text, u16_at, u32_at, u64_at};
 
 const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
+const GET_COALESCE: u32 = 0x0e;
 const GET_RINGS: u32 = 0x10;
 const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATS: u32 = 0x1d;
 const GET_SET_INFO: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
+const GET_CHANNELS: u32 = 0x3c;
+const GET_EEE: u32 = 0x44;
 const GET_LINK_SETTINGS: u32 = 0x4c;
+const GET_FEC: u32 = 0x50;
 /// String set of the statistics (ETH_SS_STATS).
 const SET_STATS: u32 = 1;
 const NAME: usize = 32;
@@ -23,12 +28,16 @@ const NAME: usize = 32;
 const MOST: usize = 65_536;
 
 /// The commands that read.
-const READS: [(u32, &str); 9] = [
+const READS: [(u32, &str); 13] = [
     (GET_SETTINGS, "ETHTOOL_GSET"),
+    (GET_COALESCE, "ETHTOOL_GCOALESCE"),
     (GET_RINGS, "ETHTOOL_GRINGPARAM"),
     (GET_PAUSE, "ETHTOOL_GPAUSEPARAM"),
     (GET_FEATURES, "ETHTOOL_GFEATURES"),
+    (GET_CHANNELS, "ETHTOOL_GCHANNELS"),
+    (GET_EEE, "ETHTOOL_GEEE"),
     (GET_LINK_SETTINGS, "ETHTOOL_GLINKSETTINGS"),
+    (GET_FEC, "ETHTOOL_GFECPARAM"),
     (GET_DRIVER, "ETHTOOL_GDRVINFO"),
     (GET_STRINGS, "ETHTOOL_GSTRINGS"),
     (GET_STATS, "ETHTOOL_GSTATS"),
@@ -127,6 +136,71 @@ pub(super) fn pause_request(interface: &[u8]) -> Request {
 pub(super) fn pause(bytes: &[u8]) -> Option<PauseRow> {
     let flag = |at: usize| u32_at(bytes, at).map(|on| on != 0);
     Some(PauseRow { autoneg: Some(flag(4)?), rx: Some(flag(8)?), tx: Some(flag(12)?), stats: Vec::new() })
+}
+
+/// Asks for the number of queues.
+pub(super) fn channels_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_CHANNELS], 32))
+}
+
+/// Queues; a kind of which there can be none is none.
+pub(super) fn channels(bytes: &[u8]) -> Option<ChannelsRow> {
+    let some = |at: usize, max: usize| Some(u32_at(bytes, at)?).filter(|_| u32_at(bytes, max) != Some(0));
+    u32_at(bytes, 32)?;
+    Some(ChannelsRow {
+        rx: some(20, 4),
+        rx_max: some(4, 4),
+        tx: some(24, 8),
+        tx_max: some(8, 8),
+        combined: some(32, 16),
+        combined_max: some(16, 16),
+    })
+}
+
+/// Asks for interrupt moderation.
+pub(super) fn coalesce_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_COALESCE], 88))
+}
+
+/// Interrupt moderation. What the driver lacks cannot be told from zero.
+pub(super) fn coalesce(bytes: &[u8]) -> Option<CoalesceRow> {
+    let flag = |at: usize| u32_at(bytes, at).map(|on| on != 0);
+    Some(CoalesceRow {
+        rx_usecs: Some(u32_at(bytes, 4)?),
+        rx_frames: Some(u32_at(bytes, 8)?),
+        tx_usecs: Some(u32_at(bytes, 20)?),
+        tx_frames: Some(u32_at(bytes, 24)?),
+        adaptive_rx: Some(flag(40)?),
+        adaptive_tx: Some(flag(44)?),
+    })
+}
+
+/// Asks for Energy Efficient Ethernet.
+pub(super) fn eee_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_EEE], 36))
+}
+
+/// Energy Efficient Ethernet.
+pub(super) fn eee(bytes: &[u8]) -> Option<EeeRow> {
+    let flag = |at: usize| u32_at(bytes, at).map(|on| on != 0);
+    Some(EeeRow { supported: flag(4), active: Some(flag(16)?), enabled: Some(flag(20)?) })
+}
+
+/// Asks for forward error correction.
+pub(super) fn fec_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_FEC], 12))
+}
+
+/// Forward error correction; there are no statistics this way.
+pub(super) fn fec(bytes: &[u8]) -> Option<FecRow> {
+    const MODES: [(u32, &str); 5] = [(2, "auto"), (4, "off"), (8, "rs"), (16, "baser"), (32, "llrs")];
+    let (active, configured) = (u32_at(bytes, 4)?, u32_at(bytes, 8)?);
+    let words = |bits: u32| MODES.iter().filter(move |(bit, _)| bits & bit != 0).map(|(_, word)| *word);
+    Some(FecRow {
+        configured: words(configured).collect(),
+        active: words(active).find(|word| *word != "auto"),
+        stats: Vec::new(),
+    })
 }
 
 /// Most words of features; kernels have two or three.

@@ -117,6 +117,23 @@ pub enum Ask {
         /// The most bytes to read.
         limit: usize,
     },
+    /// The last `limit` bytes of a regular file.
+    Tail {
+        /// Its path.
+        path: Blob,
+        /// The most bytes to read.
+        limit: usize,
+    },
+    /// The records of the kernel's log that are there by now, one after the other; the newest `limit` bytes of them.
+    Records {
+        /// Path of the device, /dev/kmsg.
+        path: Blob,
+        /// The most bytes to keep.
+        limit: usize,
+    },
+    /// The clock that the kernel's log is stamped with, the time of day and what local time is ahead of it: three figures
+    /// in seconds as text.
+    Clock,
     /// The names in a directory in order of their bytes, each ended by a zero byte.
     List {
         /// Its path.
@@ -192,7 +209,11 @@ impl Request {
     /// The same question with another limit for the length of the answer.
     #[must_use]
     pub fn most(mut self, bytes: usize) -> Self {
-        if let Ask::Netlink { limit, .. } | Ask::Read { limit, .. } = &mut self.ask {
+        if let Ask::Netlink { limit, .. }
+        | Ask::Read { limit, .. }
+        | Ask::Tail { limit, .. }
+        | Ask::Records { limit, .. } = &mut self.ask
+        {
             *limit = bytes;
         }
         self
@@ -247,7 +268,10 @@ impl fmt::Display for Ask {
                     data.0.get(..4).map_or(0, |head| u32::from_ne_bytes([head[0], head[1], head[2], head[3]]));
                 write!(out, "{} {}", super::ioctl::name(command), interface.text())
             }
-            Self::Read { path, .. } => write!(out, "read of {}", path.text()),
+            Self::Read { path, .. } | Self::Tail { path, .. } | Self::Records { path, .. } => {
+                write!(out, "read of {}", path.text())
+            }
+            Self::Clock => out.write_str("clock_gettime"),
             Self::List { path } => write!(out, "list of {}", path.text()),
             Self::Link { path } | Self::Real { path } | Self::Exists { path } => {
                 write!(out, "look-up of {}", path.text())

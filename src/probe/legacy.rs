@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::ethtool::Command;
 use super::interfaces::{Links, Netdev};
-use super::kernel::Reply;
+use super::kernel::{Reply, Request};
 use super::plan::{self, Probe};
 use super::scan::Scan;
-use super::{ioctl, offers};
-use crate::reading::{GapKind, Reading};
-use crate::snapshot::Interface;
+use super::{ioctl, offers, tuning};
+use crate::reading::{GapKind, Reading, SourceId};
+use crate::snapshot::{Eee, Fec, Interface};
 
 /// Link modes by bit, as the kernel's table `link_mode_names` has them; kernels without a table to ask know no later ones.
 const LINK_MODES: [&str; 62] = [
@@ -97,6 +97,10 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, commands: &[Command]) 
                 Command::Features => features(scan, interface, device),
                 Command::Rings => rings(scan, interface, device),
                 Command::Pause => pause(scan, interface, device),
+                Command::Channels => channels(scan, interface, device),
+                Command::Coalesce => coalesce(scan, interface, device),
+                Command::Eee => eee(scan, interface, device),
+                Command::Fec => fec(scan, interface, device),
                 // The port comes with the link modes, the link itself from rtnetlink.
                 Command::LinkInfo | Command::LinkState => {}
             }
@@ -187,5 +191,56 @@ fn pause(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
         Ok(row) => offers::apply_pause(interface, &row, source),
         Err(None) => offers::apply_pause(interface, &super::ethtool::PauseRow::default(), source),
         Err(Some(_)) => {}
+    }
+}
+
+/// What a request told and where: no row where the driver has no such thing, nothing where it was refused.
+fn section<T>(
+    scan: &mut Scan<'_>,
+    device: &Netdev,
+    request: Request,
+    decode: fn(&[u8]) -> Option<T>,
+    command: &str,
+    probe: &Probe,
+) -> Option<(Option<T>, SourceId)> {
+    let [reply] = scan.batch(&[request]);
+    let source = scan.ioctl(command, &device.name);
+    let row = reply.bytes().and_then(decode);
+    match take(scan, &reply, row, probe, device) {
+        Ok(row) => Some((Some(row), source)),
+        Err(None) => Some((None, source)),
+        Err(Some(_)) => None,
+    }
+}
+
+fn channels(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let request = ioctl::channels_request(&device.row.raw_name);
+    let found = section(scan, device, request, ioctl::channels, "ETHTOOL_GCHANNELS", &plan::CHANNELS);
+    if let Some((row, source)) = found {
+        tuning::apply_channels(interface, row.unwrap_or_default(), source);
+    }
+}
+
+fn coalesce(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let request = ioctl::coalesce_request(&device.row.raw_name);
+    let found = section(scan, device, request, ioctl::coalesce, "ETHTOOL_GCOALESCE", &plan::COALESCE);
+    if let Some((row, source)) = found {
+        tuning::apply_coalesce(interface, row.unwrap_or_default(), source);
+    }
+}
+
+fn eee(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let request = ioctl::eee_request(&device.row.raw_name);
+    if let Some((row, source)) = section(scan, device, request, ioctl::eee, "ETHTOOL_GEEE", &plan::EEE) {
+        interface.eee = Eee::default();
+        tuning::apply_eee(interface, row.unwrap_or_default(), source);
+    }
+}
+
+fn fec(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let request = ioctl::fec_request(&device.row.raw_name);
+    if let Some((row, source)) = section(scan, device, request, ioctl::fec, "ETHTOOL_GFECPARAM", &plan::FEC) {
+        interface.fec = Fec::default();
+        tuning::apply_fec(scan, interface, &row.unwrap_or_default(), source);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::bonds::{self, BondRow, MemberRow};
 use super::netlink::{attribute, attributes, text, u16_at, u32_at, u64_at};
 
 /// RTM_GETLINK.
@@ -67,6 +68,10 @@ pub(super) struct LinkRow {
     pub parent_device: Option<String>,
     /// In the order of [`stat_names`]; an older kernel has fewer.
     pub stats: Vec<u64>,
+    /// Of a bond.
+    pub bond: Option<Box<BondRow>>,
+    /// Of a member of a bond.
+    pub member: Option<Box<MemberRow>>,
 }
 
 /// Names of the first `count` statistics.
@@ -102,6 +107,12 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
                 if row.kind.as_deref() == Some("vxlan") {
                     tunnel = attribute(value, 2).and_then(|data| hold_u32(attribute(data, 3)?));
                 }
+                if row.kind.as_deref() == Some("bond") {
+                    row.bond = attribute(value, 2).map(|data| Box::new(bonds::bond(data)));
+                }
+                if attribute(value, 4).is_some_and(|kind| text(kind) == "bond") {
+                    row.member = attribute(value, 5).map(|data| Box::new(bonds::member(data)));
+                }
             }
             20 => row.alias = Some(text(value)),
             23 => row.stats = (0..STATS64.len()).map_while(|at| u64_at(value, at * 8)).collect(),
@@ -125,6 +136,8 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
 pub(super) struct AddressRow {
     pub index: u32,
     pub address: IpAddr,
+    /// Length of the prefix.
+    pub prefix: u8,
 }
 
 fn ip(value: &[u8]) -> Option<IpAddr> {
@@ -139,7 +152,7 @@ fn ip(value: &[u8]) -> Option<IpAddr> {
 pub(super) fn address(payload: &[u8]) -> Option<AddressRow> {
     let rest = payload.get(8..)?;
     let value = attribute(rest, 2).or_else(|| attribute(rest, 1))?;
-    Some(AddressRow { index: u32_at(payload, 4)?, address: ip(value)? })
+    Some(AddressRow { index: u32_at(payload, 4)?, address: ip(value)?, prefix: *payload.get(1)? })
 }
 
 /// A default route of the main table.
@@ -234,7 +247,8 @@ mod tests {
         let mut payload = vec![2, 32, 0, 0, 5, 0, 0, 0];
         push(&mut payload, 1, &[10, 0, 0, 2]);
         push(&mut payload, 2, &[10, 0, 0, 1]);
-        assert_eq!(address(&payload).unwrap(), AddressRow { index: 5, address: "10.0.0.1".parse().unwrap() });
+        let row = AddressRow { index: 5, address: "10.0.0.1".parse().unwrap(), prefix: 32 };
+        assert_eq!(address(&payload).unwrap(), row);
         assert_eq!(address(&[2, 32]), None);
     }
 }

@@ -1,17 +1,19 @@
 //! This machine.
 
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::Read;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, setsockopt, socket, sockopt};
-use nix::sys::time::{TimeVal, TimeValLike};
+use nix::sys::stat::makedev;
+use nix::sys::time::{TimeSpec, TimeVal, TimeValLike};
+use nix::time::{ClockId, clock_gettime};
 use rtnetlink::packet_core::{NLM_F_DUMP, NLM_F_MULTIPART};
 use rtnetlink::sys::{Socket, SocketAddr};
 
@@ -47,27 +49,31 @@ impl Live {
     }
 
     fn answer(&mut self, request: &Request) -> Result<Vec<u8>, Reply> {
-        let system = |error: std::io::Error| Reply::errno(error.raw_os_error().unwrap_or(libc::EIO));
         match &request.ask {
             Ask::Netlink { protocol, bytes, limit } => self.netlink(*protocol, &bytes.0, *limit, request.limit_ms),
             Ask::Ioctl { interface, data } => self.ioctl(&interface.0, &data.0),
             Ask::Read { path, limit } => read_regular(&self.path(path)?, *limit),
+            Ask::Tail { path, limit } => read_tail(&self.path(path)?, *limit),
+            Ask::Records { path, limit } => read_records(&self.path(path)?, *limit, request.limit_ms),
+            Ask::Clock => clock(),
             Ask::List { path } => {
                 let mut names = Vec::new();
-                for entry in fs::read_dir(self.path(path)?).map_err(system)? {
-                    names.push(entry.map_err(system)?.file_name().into_vec());
+                for entry in fs::read_dir(self.path(path)?).map_err(|error| system(&error))? {
+                    names.push(entry.map_err(|error| system(&error))?.file_name().into_vec());
                 }
                 names.sort();
                 Ok(names.into_iter().flat_map(|name| name.into_iter().chain([0])).collect())
             }
-            Ask::Link { path } => Ok(fs::read_link(self.path(path)?).map_err(system)?.into_os_string().into_vec()),
+            Ask::Link { path } => {
+                Ok(fs::read_link(self.path(path)?).map_err(|error| system(&error))?.into_os_string().into_vec())
+            }
             Ask::Real { path } => {
-                let root = fs::canonicalize(&self.root).map_err(system)?;
-                let real = fs::canonicalize(self.path(path)?).map_err(system)?;
+                let root = fs::canonicalize(&self.root).map_err(|error| system(&error))?;
+                let real = fs::canonicalize(self.path(path)?).map_err(|error| system(&error))?;
                 let inside = real.strip_prefix(&root).map_err(|_| Reply::errno(libc::EXDEV))?;
                 Ok(Path::new("/").join(inside).into_os_string().into_vec())
             }
-            Ask::Exists { path } => fs::metadata(self.path(path)?).map(|_| Vec::new()).map_err(system),
+            Ask::Exists { path } => fs::metadata(self.path(path)?).map(|_| Vec::new()).map_err(|error| system(&error)),
             Ask::Uname => {
                 let uname = nix::sys::utsname::uname().map_err(|errno| Reply::errno(errno as i32))?;
                 let fields = [uname.release(), uname.machine(), uname.nodename()];
@@ -90,7 +96,18 @@ impl Live {
         if inside.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(Reply::Error { errno: libc::EINVAL, text: "path climbs".into() });
         }
-        Ok(self.root.join(inside))
+        let joined = self.root.join(inside);
+        if self.root == Path::new("/") {
+            return Ok(joined);
+        }
+        // Links of the tree may lead anywhere: only what lies in it is read, or this host would speak for the other.
+        let root = fs::canonicalize(&self.root).map_err(|error| system(&error))?;
+        match fs::canonicalize(&joined) {
+            Ok(real) if !real.starts_with(&root) => {
+                Err(Reply::Error { errno: libc::EXDEV, text: "a link that leaves the root".into() })
+            }
+            _ => Ok(joined),
+        }
     }
 
     fn socket(&mut self, protocol: Protocol) -> std::io::Result<&mut Socket> {
@@ -209,19 +226,81 @@ fn exchange(
 
 /// Reads a regular file without ever blocking on a pipe or waking a device.
 fn read_regular(path: &Path, limit: usize) -> Result<Vec<u8>, Reply> {
-    let system = |error: std::io::Error| Reply::errno(error.raw_os_error().unwrap_or(libc::EIO));
-    let odd = || Reply::Error { errno: libc::EINVAL, text: "not a regular file".into() };
-    if !fs::metadata(path).map_err(system)?.is_file() {
+    let mut bytes = Vec::new();
+    open_if(path, "not a regular file", Metadata::is_file)?
+        .take(limit as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|error| system(&error))?;
+    Ok(bytes)
+}
+
+/// The last bytes of a regular file.
+fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>, Reply> {
+    let mut file = open_if(path, "not a regular file", Metadata::is_file)?;
+    let length = file.metadata().map_err(|error| system(&error))?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(limit as u64))).map_err(|error| system(&error))?;
+    let mut bytes = Vec::new();
+    // A file that grows meanwhile is read as far as it went.
+    file.take(limit as u64).read_to_end(&mut bytes).map_err(|error| system(&error))?;
+    Ok(bytes)
+}
+
+/// The records of the kernel's log, to the one that is the last now. One read gives one record.
+fn read_records(path: &Path, limit: usize, limit_ms: u32) -> Result<Vec<u8>, Reply> {
+    let device = |metadata: &Metadata| metadata.file_type().is_char_device() && metadata.rdev() == makedev(1, 11);
+    let mut file = open_if(path, "not the log of the kernel", device)?;
+    let started = Instant::now();
+    let patience = Duration::from_millis(u64::from(limit_ms) / 2);
+    let mut record = [0; 16 * 1024];
+    let mut bytes = Vec::new();
+    loop {
+        match file.read(&mut record) {
+            Ok(0) => break,
+            Ok(size) => bytes.extend_from_slice(&record[..size]),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN) => break,
+                // Records were overwritten before they were read: the next read goes on with what is left.
+                Some(libc::EPIPE | libc::EINTR) => {}
+                _ if bytes.is_empty() => return Err(system(&error)),
+                _ => break,
+            },
+        }
+        if bytes.len() > 2 * limit {
+            bytes.drain(..bytes.len() - limit);
+        }
+        // A log that is written as fast as it is read has no end.
+        if started.elapsed() > patience {
+            break;
+        }
+    }
+    bytes.drain(..bytes.len().saturating_sub(limit));
+    Ok(bytes)
+}
+
+fn clock() -> Result<Vec<u8>, Reply> {
+    let read = |clock| clock_gettime(clock).map_err(|errno| Reply::errno(errno as i32));
+    let seconds = |time: TimeSpec| time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9;
+    let (kernel, day) = (read(ClockId::CLOCK_MONOTONIC)?, read(ClockId::CLOCK_REALTIME)?);
+    let offset = sys::local_offset(day.tv_sec());
+    Ok(format!("{:.6} {:.6} {offset}", seconds(kernel), seconds(day)).into_bytes())
+}
+
+fn system(error: &std::io::Error) -> Reply {
+    Reply::errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Opens what is of this kind, before and after.
+fn open_if(path: &Path, otherwise: &str, kind: impl Fn(&Metadata) -> bool) -> Result<File, Reply> {
+    let odd = || Reply::Error { errno: libc::EINVAL, text: otherwise.to_owned() };
+    if !kind(&fs::metadata(path).map_err(|error| system(&error))?) {
         return Err(odd());
     }
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(system)?;
-    if !file.metadata().map_err(system)?.is_file() {
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| system(&error))?;
+    if !kind(&file.metadata().map_err(|error| system(&error))?) {
         return Err(odd());
     }
-    let mut bytes = Vec::new();
-    file.take(limit as u64).read_to_end(&mut bytes).map_err(system)?;
-    Ok(bytes)
+    Ok(file)
 }
 
 impl Kernel for Live {
@@ -238,6 +317,6 @@ impl Kernel for Live {
     }
 
     fn sleep(&mut self, ms: u64) {
-        std::thread::sleep(std::time::Duration::from_millis(ms));
+        std::thread::sleep(Duration::from_millis(ms));
     }
 }

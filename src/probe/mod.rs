@@ -1,7 +1,9 @@
 //! Readings of this machine: what is asked as data, the kernel behind a trait, and the collection that fills a snapshot.
 
+mod bonds;
 mod collect;
 mod ethtool;
+mod ethtool_replies;
 mod faulty;
 mod host;
 mod interfaces;
@@ -11,18 +13,23 @@ mod kernel;
 mod legacy;
 mod links;
 mod live;
+mod log;
 mod netlink;
+mod networking;
 mod offers;
 mod pci;
 mod pci_config;
 pub mod plan;
+mod qdiscs;
 mod recorded;
 mod scan;
 mod session;
+mod standard;
 mod statistics;
 mod sys;
 #[cfg(test)]
 mod tests;
+mod tuning;
 
 pub use collect::{Options, collect};
 pub use faulty::{ALL_FAULTS, Fault, Faulty, LOSSES};

@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::ethtool::{self, Command, FeaturesRow, LinkModesRow, Names, PauseRow, RingsRow};
+use super::ethtool::{self, Command, Family, FeaturesRow, LinkModesRow, Names, PauseRow, RingsRow};
 use super::interfaces::{Links, Netdev};
 use super::kernel::{Reply, Request};
 use super::netlink::{self, Answer};
 use super::plan::{self, Probe};
 use super::scan::Scan;
-use super::{legacy, statistics};
+use super::tuning::{self, or_absent};
+use super::{ethtool_replies, legacy, statistics};
 use crate::reading::{BitsPerSecond, GapId, GapKind, Reading, SourceId};
-use crate::snapshot::{Conflict, CounterBlock, Duplex, Feature, Interface, LinkModes, PortType};
+use crate::snapshot::{CounterBlock, Duplex, Feature, Interface, LinkModes, PortType};
 
 /// What one ethtool command said of one interface.
 enum Outcome<'a> {
@@ -28,12 +29,16 @@ fn probe_of(command: Command) -> &'static Probe {
         Command::LinkState => &plan::LINK_STATE,
         Command::Features => &plan::FEATURES,
         Command::Rings => &plan::RINGS,
+        Command::Channels => &plan::CHANNELS,
+        Command::Coalesce => &plan::COALESCE,
         Command::Pause => &plan::PAUSE,
+        Command::Eee => &plan::EEE,
+        Command::Fec => &plan::FEC,
     }
 }
 
 /// Asks ethtool over netlink and fills the interfaces of the snapshot.
-pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Option<u16> {
+pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Option<Family> {
     let Some(family) = family.parts.first().and_then(|payload| ethtool::family(payload)) else {
         let gap = match &family.refusal {
             Some(Reply::Error { errno: libc::ENOENT, .. }) => {
@@ -64,7 +69,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Op
     for (command, answer) in commands.into_iter().zip(answers) {
         one_command(scan, links, family.id, command, answer, &names);
     }
-    Some(family.id)
+    Some(family)
 }
 
 /// True where the kernel does not know a flag of the request, which an older one says by EINVAL.
@@ -153,10 +158,19 @@ fn mark(interface: &mut Interface, command: Command, gap: GapId) {
     match command {
         Command::LinkInfo => interface.port.connector.fill(Reading::Unknown(gap)),
         Command::LinkModes => interface.link.mark(gap),
-        Command::LinkState => interface.link.up.fill(Reading::Unknown(gap)),
+        Command::LinkState => {
+            interface.link.up.fill(Reading::Unknown(gap));
+            // Link modes, which are read before, say nothing of these.
+            interface.link.ext_state = Reading::Unknown(gap);
+            interface.link.sqi = Reading::Unknown(gap);
+        }
         Command::Features => interface.features.fill(Reading::Unknown(gap)),
         Command::Rings => interface.ring.mark(gap),
+        Command::Channels => interface.channels.mark(gap),
+        Command::Coalesce => interface.coalesce.mark(gap),
         Command::Pause => interface.pause.mark(gap),
+        Command::Eee => interface.eee.mark(gap),
+        Command::Fec => interface.fec.mark(gap),
     }
 }
 
@@ -164,10 +178,17 @@ fn mark_absent(interface: &mut Interface, command: Command, source: SourceId) {
     match command {
         Command::LinkInfo => interface.port.connector.fill(Reading::Absent(source)),
         Command::LinkModes => interface.link.mark_absent(source),
-        Command::LinkState => {}
+        Command::LinkState => {
+            interface.link.ext_state = Reading::Absent(source);
+            interface.link.sqi = Reading::Absent(source);
+        }
         Command::Features => interface.features.fill(Reading::Absent(source)),
         Command::Rings => interface.ring.mark_absent(source),
+        Command::Channels => interface.channels.mark_absent(source),
+        Command::Coalesce => interface.coalesce.mark_absent(source),
         Command::Pause => interface.pause.mark_absent(source),
+        Command::Eee => interface.eee.mark_absent(source),
+        Command::Fec => interface.fec.mark_absent(source),
     }
 }
 
@@ -190,21 +211,8 @@ fn decode(
             apply_link_modes(scan, interface, device, &row, &names.link_modes, source);
         }
         Command::LinkState => {
-            // A driver that cannot tell sends none.
-            let Some(up) = ethtool::link_state(payload) else { return true };
-            let admin_up = interface.admin_up.known() == Some(&true);
-            if let (true, Reading::Known(used, used_source)) = (admin_up, &interface.link.up)
-                && *used != up
-            {
-                scan.out.conflicts.push(Conflict {
-                    subject: interface.name.clone(),
-                    fact: "iface.link.up".into(),
-                    used: used.to_string(),
-                    used_source: *used_source,
-                    other: up.to_string(),
-                    other_source: source,
-                });
-            }
+            let Some(row) = ethtool_replies::link_state(payload) else { return false };
+            tuning::apply_link_state(scan, interface, row, source);
         }
         Command::Features => {
             if names.features.is_empty() {
@@ -221,12 +229,24 @@ fn decode(
             let Some(row) = ethtool::pause(payload) else { return false };
             apply_pause(interface, &row, source);
         }
+        Command::Channels => {
+            let Some(row) = ethtool_replies::channels(payload) else { return false };
+            tuning::apply_channels(interface, row, source);
+        }
+        Command::Coalesce => {
+            let Some(row) = ethtool_replies::coalesce(payload) else { return false };
+            tuning::apply_coalesce(interface, row, source);
+        }
+        Command::Eee => {
+            let Some(row) = ethtool_replies::eee(payload) else { return false };
+            tuning::apply_eee(interface, row, source);
+        }
+        Command::Fec => {
+            let Some(row) = ethtool_replies::fec(payload) else { return false };
+            tuning::apply_fec(scan, interface, &row, source);
+        }
     }
     true
-}
-
-fn or_absent<T>(value: Option<T>, source: SourceId) -> Reading<T> {
-    value.map_or(Reading::Absent(source), |value| Reading::Known(value, source))
 }
 
 pub(super) fn apply_features(

@@ -99,6 +99,9 @@ plan! {
     UPTIME: "host.uptime", "time since boot", Nothing, Once, None, Nothing, "cat /proc/uptime";
     VIRTUAL: "host.virtual", "whether this is a virtual machine or a container", Nothing, Once, None, Nothing, "systemd-detect-virt";
     PRIVILEGE: "host.privilege", "capabilities of this process", Nothing, Once, None, Nothing, "grep CapEff /proc/self/status";
+    SYSCTL: "host.sysctl", "kernel parameters of the network", Nothing, Once, None, Nothing, "sysctl -a";
+    SOFTNET: "host.softnet", "receive work of each CPU", Nothing, Once, None, Nothing, "cat /proc/net/softnet_stat";
+    PROTOCOLS: "host.protocols", "counters of IP, TCP and UDP", Nothing, Once, None, Nothing, "nstat -az";
     PCI: "pci.functions", "PCI functions of class network", Nothing, Once, None, Nothing, "lspci -nn";
     PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
     PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
@@ -107,6 +110,8 @@ plan! {
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
     ROUTES: "net.routes", "default route", Nothing, Dump, None, Rtnl, "ip route show default";
     SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";
+    QDISCS: "net.qdiscs", "queueing disciplines and their statistics", Nothing, Dump, None, Rtnl, "tc -s qdisc show dev {if}";
+    CLASSES: "net.classes", "classes of a queueing discipline", Nothing, PerDevice, None, Rtnl, "tc -s class show dev {if}";
     NETDEV: "net.device", "device behind the interface", Nothing, PerDevice, None, Nothing, "ls -l /sys/class/net/{if}/device";
     ETHTOOL: "ethtool.family", "ethtool over netlink", Nothing, Once, None, Nothing, "ethtool {if}";
     LINK_INFO: "ethtool.linkinfo", "connector", Nothing, Dump, Driver, Rtnl, "ethtool {if}";
@@ -114,9 +119,16 @@ plan! {
     LINK_STATE: "ethtool.linkstate", "link as the driver sees it", Nothing, Dump, Driver, Rtnl, "ethtool {if}";
     FEATURES: "ethtool.features", "offload features", Nothing, Dump, Driver, Rtnl, "ethtool -k {if}";
     RINGS: "ethtool.rings", "ring sizes", Nothing, Dump, Driver, Rtnl, "ethtool -g {if}";
+    CHANNELS: "ethtool.channels", "number of queues", Nothing, Dump, Driver, Rtnl, "ethtool -l {if}";
+    COALESCE: "ethtool.coalesce", "interrupt moderation", Nothing, Dump, Driver, Rtnl, "ethtool -c {if}";
     PAUSE: "ethtool.pause", "flow control and its statistics", Nothing, Dump, Driver, Rtnl, "ethtool -I -a {if}";
+    EEE: "ethtool.eee", "Energy Efficient Ethernet", Nothing, Dump, Driver, Rtnl, "ethtool --show-eee {if}";
+    FEC: "ethtool.fec", "forward error correction and its statistics", Nothing, Dump, Driver, Rtnl, "ethtool -I --show-fec {if}";
+    STANDARD: "ethtool.standard", "standard statistics", Nothing, PerDevice, Driver, Rtnl, "ethtool -S {if} --groups eth-phy eth-mac eth-ctrl rmon";
     DRIVER: "ethtool.driver", "driver and firmware", Nothing, PerDevice, Driver, Rtnl, "ethtool -i {if}";
     STATISTICS: "ethtool.statistics", "statistics of the driver", Nothing, PerDevice, Driver, Rtnl, "ethtool -S {if}";
+    LOG: "host.log", "log of the kernel", Root, Once, None, Nothing, "sudo dmesg -T";
+    JOURNAL: "host.journal", "log of the kernel in the journal", Root, Once, None, Nothing, "sudo journalctl -k --no-pager";
 }
 
 #[cfg(test)]

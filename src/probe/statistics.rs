@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::interfaces::{Links, Netdev};
-use super::kernel::Reply;
+use super::ethtool::{self, Command, Family};
+use super::interfaces::{self, Links, Netdev};
+use super::kernel::{Reply, Request};
+use super::networking::{self, Tables};
 use super::scan::Scan;
-use super::{ethtool, interfaces, ioctl, links, netlink, plan};
+use super::standard::{self, Standard};
+use super::{ethtool_replies, ioctl, links, netlink, plan, qdiscs};
 use crate::reading::{GapKind, Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Interface};
 
@@ -20,7 +23,7 @@ pub(super) fn block<N: Into<String>>(
 }
 
 /// Adds the rows of a later sample. Names are compared: a driver may list others than before.
-fn append<'n>(block: &mut CounterBlock, after_ms: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
+pub(super) fn append<'n>(block: &mut CounterBlock, after_ms: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
     let rows: Vec<(&str, u64)> = rows.into_iter().collect();
     let earlier = block.at_ms.len();
     let same = rows.len() == block.counters.len()
@@ -50,9 +53,13 @@ fn append<'n>(block: &mut CounterBlock, after_ms: u64, rows: impl IntoIterator<I
 #[derive(Default)]
 pub(super) struct Stamps {
     pub links: u64,
-    pub pause: u64,
+    /// Of the statistics in dumps of ethtool.
+    pub dumps: u64,
+    pub qdiscs: u64,
     /// Per interface index.
     pub drivers: BTreeMap<u32, u64>,
+    pub standard: Standard,
+    pub tables: Tables,
 }
 
 /// Driver information and the first sample of its statistics, for interfaces with a device behind them.
@@ -137,7 +144,8 @@ fn refused<T>(scan: &mut Scan<'_>, refusal: &Reply, device: &Netdev) -> Option<T
 }
 
 /// The second sample of all counters. `family` is that of ethtool, if there is one.
-pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u16>, stamps: &Stamps) {
+pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&Family>, stamps: &Stamps) {
+    networking::again(scan, &stamps.tables);
     let answer = netlink::ask(scan.kernel, &[interfaces::links_request()]).pop().unwrap_or_default();
     let after = scan.kernel.now_ms().saturating_sub(stamps.links);
     let mut taken = std::mem::take(&mut scan.out.interfaces);
@@ -159,7 +167,9 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u
         add(interface, "rtnl_link_stats64", after, named);
     }
     if let Some(family) = family {
-        pause_again(scan, &mut taken, family, stamps);
+        pause_again(scan, &mut taken, family.id, stamps);
+        fec_again(scan, &mut taken, family.id, stamps);
+        standard::again(scan, links, family, &stamps.standard, &mut taken);
     }
     for interface in &mut taken {
         if !interface.counters.iter().any(|block| block.group == "ethtool_statistics") {
@@ -173,6 +183,7 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u
             add(interface, "ethtool_statistics", after, named);
         }
     }
+    qdiscs::again(scan, &mut taken, stamps.qdiscs);
     for interface in &mut taken {
         if interface.index.known().is_some_and(|index| changed.contains(index)) {
             scan.remark(format!(
@@ -190,32 +201,63 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<u
     }
 }
 
-fn add<'n>(interface: &mut Interface, group: &str, after: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
+/// Adds the rows of a later sample to the block of this group, if there is one.
+pub(super) fn add<'n>(
+    interface: &mut Interface,
+    group: &str,
+    after: u64,
+    rows: impl IntoIterator<Item = (&'n str, u64)>,
+) {
     if let Some(block) = interface.counters.iter_mut().find(|block| block.group == group) {
         append(block, after, rows);
     }
 }
 
 fn pause_again(scan: &mut Scan<'_>, taken: &mut [Interface], family: u16, stamps: &Stamps) {
-    let counted = |interface: &Interface| interface.counters.iter().any(|block| block.group == "ethtool_pause");
+    let rows = |payload: &[u8]| Some(ethtool::pause(payload)?.stats);
+    dump_again(scan, taken, "ethtool_pause", ethtool::request(family, Command::Pause, None, true), stamps, rows);
+}
+
+fn fec_again(scan: &mut Scan<'_>, taken: &mut [Interface], family: u16, stamps: &Stamps) {
+    let rows = |payload: &[u8]| Some(ethtool_replies::fec(payload)?.stats);
+    dump_again(scan, taken, "ethtool_fec", ethtool::request(family, Command::Fec, None, true), stamps, rows);
+}
+
+/// Statistics of one device.
+type Rows = Vec<(&'static str, u64)>;
+
+/// Makes a dump of ethtool again, if an interface has statistics of this group.
+fn dump_again(
+    scan: &mut Scan<'_>,
+    taken: &mut [Interface],
+    group: &str,
+    request: Request,
+    stamps: &Stamps,
+    rows: fn(&[u8]) -> Option<Rows>,
+) {
+    let counted = |interface: &Interface| interface.counters.iter().any(|block| block.group == group);
     if !taken.iter().any(counted) {
         return;
     }
-    let request = ethtool::request(family, ethtool::Command::Pause, None, true);
     let answer = netlink::ask(scan.kernel, &[request]).pop().unwrap_or_default();
-    let after = scan.kernel.now_ms().saturating_sub(stamps.pause);
-    let rows: BTreeMap<u32, ethtool::PauseRow> =
-        answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, ethtool::pause(payload)?))).collect();
+    let after = scan.kernel.now_ms().saturating_sub(stamps.dumps);
+    let rows: BTreeMap<u32, Rows> =
+        answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, rows(payload)?))).collect();
     for interface in taken {
-        if let Some(row) = interface.index.known().and_then(|index| rows.get(index)) {
-            add(interface, "ethtool_pause", after, row.stats.iter().copied());
+        if let Some(rows) = interface.index.known().and_then(|index| rows.get(index)) {
+            add(interface, group, after, rows.iter().copied());
         }
     }
 }
 
 /// Keeps the second sample only, where there is one.
 fn drop_first(interface: &mut Interface) {
-    for block in interface.counters.iter_mut().filter(|block| block.at_ms.len() > 1) {
+    let qdiscs = match &mut interface.qdiscs {
+        Reading::Known(qdiscs, _) => qdiscs.as_mut_slice(),
+        _ => &mut [],
+    };
+    let blocks = interface.counters.iter_mut().chain(qdiscs.iter_mut().filter_map(|qdisc| qdisc.counters.as_mut()));
+    for block in blocks.filter(|block| block.at_ms.len() > 1) {
         block.at_ms = vec![0];
         block.counters.retain_mut(|counter| {
             let last = counter.values.pop().flatten();

@@ -1,4 +1,4 @@
-//! The few calls that Rust cannot check: fork, leaving a worker, and SIOCETHTOOL.
+//! The few calls that Rust cannot check: fork, leaving a worker, SIOCETHTOOL, and the local time zone.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -45,4 +45,14 @@ pub(super) fn ethtool_ioctl(socket: BorrowedFd<'_>, interface: &[u8], data: &[u8
     }
     buffer.truncate(data.len());
     Ok(buffer)
+}
+
+/// Seconds that local time is ahead of universal time at this second; 0 where that is not known.
+pub(super) fn local_offset(second: i64) -> i64 {
+    // SAFETY: an all-zero tm is valid: it holds integers and a pointer.
+    let mut local: libc::tm = unsafe { std::mem::zeroed() };
+    let second = second as libc::time_t;
+    // SAFETY: both pointers are to live values; the function keeps neither.
+    let found = unsafe { libc::localtime_r(&raw const second, &raw mut local) };
+    if found.is_null() { 0 } else { local.tm_gmtoff as i64 }
 }

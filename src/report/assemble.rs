@@ -12,9 +12,9 @@ use super::model::{
 };
 use super::summary;
 use crate::advice;
-use crate::facts::{Facts, INTERFACE, Unit, show};
+use crate::facts::{Facts, INTERFACE, MeasuredVerdict, Unit, show};
 use crate::lang::{Key, State, Value};
-use crate::reading::{GapKind, Reading};
+use crate::reading::{GapKind, Reading, Source, numbers};
 use crate::rules::schema::{Confidence, Interrupts, Kind, Severity};
 use crate::rules::{Diagnosis, Outcome, Ranked, Rule, RuleSet, Verdict, bind};
 use crate::snapshot::Word;
@@ -31,12 +31,13 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
         answer: String::new(),
+        capture: None,
         sample: Sample {
             seconds: snapshot.sample.seconds,
             idle,
             source: snapshot.sample.source.word().into(),
             quality: summary::quality(facts, idle),
-            remarks: snapshot.sample.remarks.clone(),
+            remarks: [snapshot.sample.remarks.clone(), not_compared(facts)].concat(),
             needs_root: snapshot.sample.needs_root.clone(),
         },
         host: host(facts),
@@ -52,6 +53,37 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     };
     report.answer = summary::answer(facts, &report);
     report
+}
+
+/// Measured results that no ceiling could be compared with, and why; and what weakens a comparison.
+fn not_compared(facts: &Facts<'_>) -> Vec<String> {
+    let snapshot = facts.snapshot();
+    let results = snapshot.host.measured.known().map_or(&[][..], Vec::as_slice);
+    let mut remarks = Vec::new();
+    for (at, one) in results.iter().enumerate() {
+        let rate = one.rate.known().map_or(0.0, |rate| rate.0 as f64);
+        let file = one.source.map_or_else(String::new, |source| snapshot.origins.source_of(source).to_string());
+        let what = format!("{file}: {} of {}", numbers::rate(rate), one.tool);
+        let index = one.interface.known().and_then(|name| snapshot.interfaces.iter().position(|one| one.name == *name));
+        let judged = index.and_then(|index| facts.judged(index)).filter(|judged| judged.measurement == at);
+        if let Some(judged) = judged {
+            if let Some(Source::Inferred { from }) =
+                one.interface.source().map(|source| snapshot.origins.source_of(source))
+            {
+                remarks.push(format!("{what} is taken by {from}"));
+            }
+            remarks.extend((!judged.caveats.is_empty()).then(|| format!("{what}: {}", judged.caveats.join("; "))));
+            continue;
+        }
+        let why = match (index, one.protocol.known().map(String::as_str)) {
+            (_, Some("udp")) => "a UDP sender offers what it was told to",
+            (None, _) => "no interface of this host matches; name it with --measured IFACE=FILE",
+            (Some(index), _) if facts.judged(index).is_some() => "another result of the same interface is faster",
+            (Some(_), _) => "its interface has no ceiling",
+        };
+        remarks.push(format!("{what}, not compared: {why}"));
+    }
+    remarks
 }
 
 /// Word of a kind.
@@ -295,6 +327,14 @@ fn next_command(facts: &Facts<'_>, diagnosis: &Diagnosis, not_seen: &[NotSeen]) 
     }
     let most = votes.values().max().copied();
     let decides = votes.into_iter().find(|(_, count)| Some(*count) == most).map(|(command, _)| command);
+    let below = |index: usize| {
+        facts
+            .judged(index)
+            .is_some_and(|judged| judged.verdict == MeasuredVerdict::NotTheLimit && !judged.caveats.is_empty())
+    };
+    if (0..facts.snapshot().interfaces.len()).any(below) {
+        return Some("iperf3 -c PEER -P 4 -t 30, then once more with -R".into());
+    }
     decides.or_else(|| not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty()))
 }
 

@@ -90,6 +90,11 @@ fn binding_text(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, b
     }
 }
 
+/// `PCIe Gen3 x4`.
+fn pcie_label(facts: &Facts<'_>, link: &PcieLink) -> Option<String> {
+    Some(format!("PCIe Gen{} x{}", generation(facts, link)?, link.width.known()?))
+}
+
 /// A PCIe link in words: `PCIe Gen3 x4 at 0000:00:1c.0 (slot 1)`.
 fn pcie_text(facts: &Facts<'_>, link: &PcieLink) -> String {
     let mut text = "PCIe".to_owned();
@@ -121,17 +126,11 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
         });
     }
     if let Some(pcie) = &found.pcie {
-        let text = found
-            .narrowest
-            .and_then(|link| facts.pcie_link(link))
-            .map_or_else(|| "PCIe".into(), |link| pcie_text(facts, link));
+        let label = found.narrowest.and_then(|link| facts.pcie_link(link)).and_then(|link| pcie_label(facts, link));
+        let label = label.unwrap_or_else(|| "PCIe".into());
+        steps.push(WaterfallStep { label: format!("{label}, raw"), bps: pcie.raw_bps, ..WaterfallStep::default() });
         steps.push(WaterfallStep {
-            label: format!("{text}, after line encoding"),
-            bps: pcie.raw_bps,
-            ..WaterfallStep::default()
-        });
-        steps.push(WaterfallStep {
-            label: format!("{text}, TCP payload"),
+            label: format!("{label}, TCP payload"),
             bps: pcie.ceiling.typical_bps,
             range_bps: Some((pcie.ceiling.lo_bps, pcie.ceiling.hi_bps)),
             binds: binding == Mechanism::Pcie,

@@ -3,7 +3,7 @@
 use super::assemble::copied;
 use super::ceilings;
 use super::model::{DropRow, Finding, InterfaceRow};
-use crate::facts::{Facts, INTERFACE};
+use crate::facts::{Facts, INTERFACE, MeasuredVerdict};
 use crate::knowledge::Place;
 use crate::lang::{State, Value, World};
 use crate::snapshot::{Interface, Word};
@@ -24,6 +24,7 @@ pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow>
 fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Finding]) -> InterfaceRow {
     let name = facts.name(Facts::entity(INTERFACE, index));
     let state = state(interface);
+    let drops = drops(facts, index);
     InterfaceRow {
         name: interface.name.clone(),
         namespace: interface.namespace.clone(),
@@ -39,8 +40,8 @@ fn row(facts: &Facts<'_>, index: usize, interface: &Interface, findings: &[Findi
         pcie: ceilings::pcie(facts, index),
         ceiling: ceilings::row(facts, index),
         measured_bps: facts.judged(index).map(|judged| judged.bps),
-        drops: drops(facts, index),
-        verdict: verdict(&name, state, findings),
+        verdict: verdict(&name, state, findings, &drops, facts.judged(index).map(|judged| judged.verdict)),
+        drops,
     }
 }
 
@@ -72,17 +73,30 @@ fn drops(facts: &Facts<'_>, index: usize) -> Vec<DropRow> {
 }
 
 /// Short words for the state column, loudest first.
-fn verdict(name: &str, state: Option<&str>, findings: &[Finding]) -> Vec<String> {
+fn verdict(
+    name: &str,
+    state: Option<&str>,
+    findings: &[Finding],
+    drops: &[DropRow],
+    measured: Option<MeasuredVerdict>,
+) -> Vec<String> {
     let mine = || findings.iter().filter(|finding| finding.interfaces.iter().any(|one| one == name));
     let loud = |finding: &&Finding| matches!(finding.severity.as_str(), "critical" | "warning");
     let mut words: Vec<String> = Vec::new();
     if mine().filter(loud).any(|finding| finding.kind == "fault") {
         words.push("FAULT".into());
     }
+    if drops.iter().any(|drop| drop.grew.is_some_and(|grew| grew > 0)) {
+        words.push("LOSS".into());
+    }
+    if measured == Some(MeasuredVerdict::NotTheLimit) {
+        words.push("BELOW CEILING".into());
+    }
     if mine().filter(loud).any(|finding| finding.kind == "risk") {
         words.push("RISK".into());
     }
-    if state == Some("up") && mine().any(|finding| finding.kind == "limit") {
+    let limits = measured != Some(MeasuredVerdict::NotTheLimit) && mine().any(|finding| finding.kind == "limit");
+    if state == Some("up") && limits {
         words.push("LIMIT".into());
     }
     if words.is_empty() {

@@ -17,6 +17,9 @@ pub struct Report {
     pub generator: String,
     /// The answer in one sentence (two at most).
     pub answer: String,
+    /// File that the readings come from; none for the live host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<String>,
     /// How the readings were taken.
     pub sample: Sample,
     /// The host.

@@ -1,9 +1,8 @@
 //! The first two lines: the answer, and how good the sample was.
 
 use super::model::{Finding, InterfaceRow, Report};
-use crate::ceiling::verdict::Verdict;
-use crate::facts::{Count, Facts};
-use crate::reading::numbers::{rate, rate_range, significant};
+use crate::facts::{Count, Facts, MeasuredVerdict};
+use crate::reading::numbers::{count, rate, rate_range, significant};
 use crate::snapshot::SampleSource;
 
 /// Share of a link's rate below which a port counts as quiet.
@@ -14,6 +13,10 @@ fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
     let mut busiest: Option<(String, f64)> = None;
     for (index, interface) in facts.snapshot().interfaces.iter().enumerate() {
         let Some(speed) = interface.link.speed.known().filter(|speed| speed.0 > 0) else { continue };
+        // A made-up port has a made-up speed.
+        if facts.interface_ceiling(index).is_none_or(|found| found.link.is_none()) {
+            continue;
+        }
         for name in ["rx_bytes", "tx_bytes"] {
             let Count::Counted(counted) = facts.count(index, name) else { continue };
             let Some(bytes_per_second) =
@@ -50,10 +53,7 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
             )
         }
         (Some(_), None) => {
-            format!(
-                "Sampled {} s; no port reports a speed to compare its traffic with.",
-                significant(sample.seconds, 3)
-            )
+            format!("Sampled {} s; no hardware port whose load could be judged.", significant(sample.seconds, 3))
         }
     };
     if !sample.needs_root.is_empty() {
@@ -66,6 +66,9 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
 
 /// The answer in one sentence, two at most.
 pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
+    if report.interfaces.is_empty() {
+        return "Nothing could be judged: no network interface could be read. The remarks say what was refused.".into();
+    }
     let roots = || report.findings.iter().filter(|finding| finding.under.is_none());
     let loud: Vec<&Finding> = roots().filter(|finding| is_loud(finding)).collect();
     if let Some(sentence) = measured(facts, report, &loud) {
@@ -75,25 +78,45 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
         let more = if loud.len() > 1 { format!(" {} more below.", loud.len() - 1) } else { String::new() };
         return format!("{}: {}.{more}", subject(first), first.title);
     }
+    if let Some(sentence) = unjudged_loss(facts, report) {
+        return sentence;
+    }
     let limits = roots().filter(|finding| finding.kind == "limit").flat_map(|finding| &finding.interfaces);
     let mut ceilings: Vec<String> = limits.filter_map(|name| limit_sentence(row(report, name)?)).collect();
     ceilings.dedup();
     if !ceilings.is_empty() {
-        return format!("No fault found. {}.", ceilings.join("; "));
+        return format!("Nothing wrong found. {}.", ceilings.join("; "));
     }
     let hardware = report.interfaces.iter().filter(|row| row.physical == Some(true));
     let up = hardware.clone().filter(|row| row.state.as_deref() == Some("up")).count();
     let undecided = report.checks.iter().any(|check| check.result == "unknown");
     let decided = report.checks.iter().any(|check| check.result == "passes" || check.result == "fires");
+    let ports = format!("{up} hardware port{} up", if up == 1 { " that is" } else { "s that are" });
     match (decided, undecided) {
+        (true, _) => format!("Nothing wrong found on {ports}."),
         (false, true) => "Not decided: readings that the checks need are missing.".into(),
-        _ if hardware.count() == 0 => {
-            "Nothing wrong found. No hardware port here, so no link or PCIe ceiling to judge.".into()
+        (false, false) if hardware.count() == 0 => {
+            "Nothing could be judged: this host has no hardware port, and no check concerns it.".into()
         }
-        _ => {
-            format!("Nothing wrong found on {up} hardware port{} up.", if up == 1 { " that is" } else { "s that are" })
-        }
+        (false, false) => format!("Nothing could be judged: no check concerns this host ({ports})."),
     }
+}
+
+/// Packets that are being lost and that no finding speaks of.
+fn unjudged_loss(facts: &Facts<'_>, report: &Report) -> Option<String> {
+    let spoken_of = |name: &String| {
+        report.findings.iter().any(|finding| finding.kind == "fault" && finding.interfaces.contains(name))
+    };
+    let rows = report.interfaces.iter().filter(|row| !spoken_of(&row.name));
+    let losses = rows.flat_map(|row| row.drops.iter().map(move |drop| (row, drop, drop.grew.unwrap_or(0))));
+    let (row, drop, grew) = losses.max_by_key(|(_, _, grew)| *grew).filter(|(_, _, grew)| *grew > 0)?;
+    let seconds = significant(facts.snapshot().sample.seconds, 3);
+    let place = drop.place.replace('_', " ");
+    Some(format!(
+        "{} lost {} packets in {seconds} s (place: {place}); no check judges that here.",
+        row.name,
+        count(grew)
+    ))
 }
 
 fn is_loud(finding: &Finding) -> bool {
@@ -118,16 +141,18 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     let part = &ceiling.binding_text;
     let concerns = |finding: &&&Finding| finding.interfaces.is_empty() || finding.interfaces.contains(&row.name);
     Some(match judged.verdict {
-        Verdict::AtCeiling => {
+        MeasuredVerdict::AtCeiling => {
             format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
         }
-        Verdict::Close => format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere."),
-        Verdict::ModelOrInputWrong => {
+        MeasuredVerdict::Close => {
+            format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere.")
+        }
+        MeasuredVerdict::ModelOrInputWrong => {
             format!(
                 "{reached}, more than the {range} that {part} should carry: an input of the ceiling is wrong. See what was assumed."
             )
         }
-        Verdict::NotTheLimit => match loud.iter().find(concerns) {
+        MeasuredVerdict::NotTheLimit => match loud.iter().find(concerns) {
             Some(finding) => format!(
                 "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
                 finding.title

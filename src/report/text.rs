@@ -342,7 +342,12 @@ impl Page {
         let after = self.out.len();
         if verbose {
             self.labelled("ROOT ADDS", &view.needs_root);
-            self.labelled("REMARK", &view.remarks);
+        }
+        // What was cut short or left out is never hidden; of many, the first ones stand for the rest.
+        let shown = if verbose { view.remarks.len() } else { view.remarks.len().min(3) };
+        self.labelled("REMARK", &view.remarks[..shown]);
+        if shown < view.remarks.len() {
+            self.labelled("REMARK", &[format!("{} more with -v", view.remarks.len() - shown)]);
         }
         self.labelled("CONFLICT", &view.conflicts);
         if let Some(understood) = &view.understood {

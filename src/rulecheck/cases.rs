@@ -107,7 +107,7 @@ pub fn read_tests(folder: &Path) -> Result<Vec<TestFile>, Problem> {
     let mut files = Vec::new();
     for (name, text) in read_folder(folder)? {
         if !name.ends_with(SURVIVORS) {
-            files.push(TestFile { rules: parse(&name, &text)?, name, folder: folder.to_owned() });
+            files.push(TestFile { rules: parse(&name, &text?)?, name, folder: folder.to_owned() });
         }
     }
     Ok(files)

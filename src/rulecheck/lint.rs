@@ -12,7 +12,7 @@ pub fn lint(rules: &RuleSet) -> Vec<Problem> {
     let keys: Vec<&str> = Knowledge::embedded().persistence().iter().map(|one| one.key.as_str()).collect();
     let ids: BTreeSet<&str> = rules.ids().collect();
     for rule in rules.rules() {
-        let file = RuleFile { name: rule.file.clone(), text: String::new() };
+        let file = RuleFile { name: rule.file.clone(), text: "".into() };
         let edges = rule.spec.explains.iter().map(|edge| &edge.rule).chain(&rule.spec.instead_of);
         for edge in edges.filter(|edge| !ids.contains(edge.as_str())) {
             let near = closest(edge, ids.iter().copied());

@@ -69,7 +69,7 @@ pub fn survivors(rules: &RuleSet, files: &[TestFile]) -> (usize, Vec<Survivor>) 
 
 /// The mutant with the rules that it asks for.
 fn with_mutant(rules: &RuleSet, rule: &Rule, mutant: RuleSpec) -> RuleSet {
-    let file_of = |rule: &Rule| RuleFile { name: rule.file.clone(), text: String::new() };
+    let file_of = |rule: &Rule| RuleFile { name: rule.file.clone(), text: "".into() };
     let asked = rules.rules().iter().filter(|one| one.id() != rule.id() && rule.asks.contains(one.id()));
     let mut specs: Vec<_> = asked.map(|one| (file_of(one), one.spec.clone())).collect();
     specs.push((file_of(rule), mutant));

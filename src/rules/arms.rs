@@ -259,6 +259,7 @@ fn held(
 fn variables(arms: Evaluation, held: Option<&Held>) -> Vec<Evaluation> {
     let number =
         |value: Option<f64>| Evaluation::from(value.map_or(State::Unknown, |v| State::Known(Value::Number(v))));
+    let is = |name| Evaluation::from(held.map_or(State::Unknown, |held| State::Known(Value::Bool(held.name == name))));
     let name = held.map_or(State::Unknown, |held| State::Known(Value::Text(held.name.word().into())));
     vec![
         arms,
@@ -267,6 +268,10 @@ fn variables(arms: Evaluation, held: Option<&Held>) -> Vec<Evaluation> {
         number(held.and_then(|held| held.ratio)),
         number(held.and_then(|held| held.rate)),
         number(held.and_then(|held| held.age)),
+        is(ArmName::Delta),
+        is(ArmName::Repeat),
+        is(ArmName::Log),
+        is(ArmName::Totals),
     ]
 }
 
@@ -376,6 +381,16 @@ pub fn lower(confidence: Confidence) -> Confidence {
     }
 }
 
+/// The counter of `NAME`, `sum(NAME)` or `max(NAME)`, and whether its largest part is meant.
+fn aggregate(text: &str) -> (&str, bool) {
+    let inner = |function: &str| text.strip_prefix(function)?.trim().strip_prefix('(')?.strip_suffix(')');
+    match (inner("max"), inner("sum")) {
+        (Some(name), _) => (name.trim(), true),
+        (None, Some(name)) => (name.trim(), false),
+        (None, None) => (text.trim(), false),
+    }
+}
+
 fn uptime(facts: &Facts<'_>) -> Option<f64> {
     facts.snapshot().host.uptime.known().map(|uptime| uptime.0)
 }
@@ -422,14 +437,12 @@ impl Reader<'_> {
         let all = Knowledge::embedded().canonical_counters();
         let mut found = Vec::new();
         for name in names {
-            let inner = |function: &str| name.text.strip_prefix(function)?.strip_prefix('(')?.strip_suffix(')');
-            let largest = inner("max");
-            let bare = largest.or_else(|| inner("sum")).unwrap_or(&name.text).trim();
+            let (bare, largest) = aggregate(&name.text);
             if let Some(counter) = all.iter().position(|counter| counter.name == bare) {
-                if largest.is_some() && all[counter].per.is_none() {
+                if largest && all[counter].per.is_none() {
                     self.note(name, format!("`{bare}` is one number and has no largest part"), None);
                 }
-                found.push(Term { counter, largest: largest.is_some() });
+                found.push(Term { counter, largest });
                 continue;
             }
             let near = closest(bare, all.iter().map(|counter| counter.name.as_str()));
@@ -560,6 +573,34 @@ mod tests {
         let outcome = |of| growth_arm(&arm, ArmName::Delta, &sum(50.0, 20.0, 3.0), Some(&sum(of, of, 3.0))).0;
         assert_eq!(outcome(50.0), None);
         assert_eq!(outcome(2e5), Some(false));
+    }
+
+    #[test]
+    fn the_largest_part_of_a_counter_is_told_from_the_sum() {
+        assert_eq!(aggregate("max(softnet_processed)"), ("softnet_processed", true));
+        assert_eq!(aggregate("sum( softnet_processed )"), ("softnet_processed", false));
+        assert_eq!(aggregate("maximum"), ("maximum", false));
+        let text = r#"{"schema": "netdoctor.snapshot/1", "interfaces": [{"name": "eth0"}]}"#;
+        let mut snapshot = crate::snapshot::Snapshot::from_json(text).unwrap();
+        let rows = [("cpu0.processed", [0, 30]), ("cpu1.processed", [0, 90])];
+        let counters = rows
+            .map(|(name, values)| crate::snapshot::Counter { name: name.into(), values: values.map(Some).to_vec() });
+        let block = crate::snapshot::CounterBlock {
+            group: "softnet_stat".into(),
+            source: crate::reading::SourceId::ASSUMED,
+            at_ms: vec![0, 3000],
+            counters: counters.to_vec(),
+        };
+        snapshot.host.counters = crate::reading::Reading::Known(vec![block], crate::reading::SourceId::ASSUMED);
+        let facts = Facts::new(&snapshot, Knowledge::embedded());
+        let all = facts.knowledge().canonical_counters();
+        let counter = all.iter().position(|counter| counter.name == "softnet_processed").unwrap();
+        let growth = |largest| {
+            let found = super::sum(&facts, Facts::entity(INTERFACE, 0), &[Term { counter, largest }]);
+            (found.growth, found.window)
+        };
+        assert_eq!(growth(true), (90.0, Some(3.0)));
+        assert_eq!(growth(false), (120.0, Some(3.0)));
     }
 
     #[test]

@@ -94,6 +94,10 @@ pub fn arm_variables() -> Vec<(String, Type)> {
         ("arm.ratio".into(), Type::PLAIN),
         ("arm.rate".into(), Type::number(crate::lang::Dim::FREQUENCY)),
         ("arm.age".into(), Type::number(crate::lang::Dim::TIME)),
+        ("arm.delta".into(), Type::Bool),
+        ("arm.repeat".into(), Type::Bool),
+        ("arm.log".into(), Type::Bool),
+        ("arm.totals".into(), Type::Bool),
     ]
 }
 

@@ -192,7 +192,7 @@ pub fn variables(
     world: &dyn World,
     roots: &[Entity],
 ) -> (Vec<Evaluation>, Option<Held>) {
-    let mut variables = Vec::with_capacity(rule.lets.len() + 6);
+    let mut variables = Vec::with_capacity(rule.lets.len() + 10);
     for (_, program) in &rule.lets {
         let value = program.evaluate_traced(world, roots, &variables);
         variables.push(value);

@@ -47,9 +47,12 @@ impl RuleSet {
             match read_folder(&folder.path) {
                 Ok(found) => {
                     for (file, text) in found {
-                        let (parsed, mut found) = parse_file(&file, &text);
+                        let (parsed, found) = match text {
+                            Ok(text) => parse_file(&file, &text),
+                            Err(problem) => (Vec::new(), vec![problem]),
+                        };
                         specs.extend(parsed);
-                        problems.append(&mut found);
+                        problems.extend(found);
                     }
                 }
                 Err(problem) if folder.must_exist || folder.path.exists() => problems.push(problem),
@@ -128,32 +131,36 @@ pub fn embedded_specs() -> Vec<(RuleFile, RuleSpec)> {
     for (name, json) in embedded::RULES {
         let specs: Vec<RuleSpec> =
             serde_json::from_str(json).unwrap_or_else(|error| panic!("embedded section {name}: {error}"));
-        all.extend(specs.into_iter().map(|spec| (RuleFile { name: (*name).into(), text: String::new() }, spec)));
+        all.extend(specs.into_iter().map(|spec| (RuleFile { name: (*name).into(), text: "".into() }, spec)));
     }
     all
 }
 
-/// Reads the rule files of a folder, in order of their names; `tests` below it belongs to `rules test`.
-pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
-    let fail = |path: &Path, error: &dyn std::fmt::Display| {
-        Problem::of_file(&path.display().to_string(), format!("{}: can't be read: {error}", path.display()))
-    };
-    let entries = std::fs::read_dir(folder).map_err(|error| fail(folder, &error))?;
+/// A rule file: its name, and its text or what is wrong with it.
+pub type NamedFile = (String, Result<String, Problem>);
+
+/// Reads the rule files of a folder, in order of their names, each with its text or what is wrong with it; `tests` below it
+/// belongs to `rules test`.
+pub fn read_folder(folder: &Path) -> Result<Vec<NamedFile>, Problem> {
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml"))
         .collect();
     paths.sort();
-    let mut files = Vec::new();
-    for path in paths {
-        let size = std::fs::metadata(&path).map_err(|error| fail(&path, &error))?;
-        if !size.is_file() || size.len() > LARGEST_FILE {
-            return Err(fail(&path, &format_args!("not a file of at most {LARGEST_FILE} bytes")));
-        }
-        let text = std::fs::read_to_string(&path).map_err(|error| fail(&path, &error))?;
-        files.push((path.display().to_string(), text));
+    Ok(paths.into_iter().map(|path| (path.display().to_string(), read_rule_file(&path))).collect())
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Problem {
+    Problem::of_file(&path.display().to_string(), format!("{}: can't be read: {error}", path.display()))
+}
+
+fn read_rule_file(path: &Path) -> Result<String, Problem> {
+    let found = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if !found.is_file() || found.len() > LARGEST_FILE {
+        return Err(unreadable(path, &format_args!("not a file of at most {LARGEST_FILE} bytes")));
     }
-    Ok(files)
+    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
 }
 
 /// Parses a rule file. Where the file as a whole does not parse, each rule is tried by itself, so that a typo in one

@@ -1,17 +1,18 @@
 //! What is wrong with a rule file, shown with file, line, column and caret.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::located::Located;
 use crate::lang::Diagnostic;
 
 /// A rule file as it was read: its name and, where it is at hand, its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// Name as the user gave it, or its path in the repository for an embedded one.
     pub name: String,
-    /// Text; empty for an embedded file, whose expressions were checked when it was built.
-    pub text: String,
+    /// Text, shared by the rules of the file; empty for an embedded one, whose expressions were checked when it was built.
+    pub text: Arc<str>,
 }
 
 /// One problem of one rule. It costs that rule, no other.

@@ -7,8 +7,7 @@ use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Severity, Side};
-use crate::ceiling::verdict::Verdict;
-use crate::facts::Facts;
+use crate::facts::{Facts, MeasuredVerdict};
 use crate::snapshot::{NaturalPart, natural};
 
 /// A finding in its place.
@@ -70,13 +69,13 @@ fn weight(finding: &Finding) -> f64 {
 
 /// True where the interfaces of a finding were measured at their ceiling, and nowhere below it.
 fn at_ceiling(facts: &Facts<'_>, outcome: &Outcome) -> bool {
-    let judged: Vec<Verdict> = facts
+    let judged: Vec<MeasuredVerdict> = facts
         .interfaces_of(outcome.subject)
         .into_iter()
         .filter_map(|port| facts.judged(port))
         .map(|one| one.verdict)
         .collect();
-    !judged.is_empty() && judged.iter().all(|verdict| *verdict == Verdict::AtCeiling)
+    !judged.is_empty() && judged.iter().all(|verdict| *verdict == MeasuredVerdict::AtCeiling)
 }
 
 /// True where a finding of `cause` may fold one of `symptom`: an edge of the rule, the same or a lower subject, enough

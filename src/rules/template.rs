@@ -6,7 +6,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
 use crate::facts::{Catalogue, Unit, show, unit_of_type};
 use crate::formats::shell::shell_quote;
-use crate::lang::{Context, Diagnostic, Entity, Evaluation, Program, State, World, check};
+use crate::lang::{Context, Diagnostic, Entity, Evaluation, Program, State, Type, World, check};
 
 /// Steps that a template may take: a bound, far above what a text needs.
 const FUEL: u64 = 20_000;
@@ -38,6 +38,7 @@ struct Input {
 impl Template {
     /// Checks a template: its syntax and each name in it.
     pub fn check(source: &str, purpose: Purpose, context: &Context<'_>) -> Result<Self, Vec<Diagnostic>> {
+        simple(source, purpose)?;
         let environment = environment(purpose);
         let parsed = environment.template_from_str(source).map_err(|error| {
             let span = error.range().unwrap_or(0..source.len());
@@ -72,6 +73,8 @@ impl Template {
             let filled = match input.program.evaluate(world, roots, variables).outcome {
                 State::Known(crate::lang::Value::Bool(flag)) => serde_json::Value::Bool(flag),
                 State::Known(value) => serde_json::Value::String(show(&value, input.unit)),
+                // A condition that was not read does not hold: a placeholder would count as true.
+                State::Absent | State::Unknown if *input.program.result_type() == Type::Bool => false.into(),
                 State::Absent | State::Unknown => serde_json::Value::String(placeholder(&input.path)),
             };
             insert(&mut context, &input.path, filled);
@@ -82,6 +85,85 @@ impl Template {
             .and_then(|template| template.render(Filled::from_serialize_compat(&context)));
         rendered.unwrap_or_else(|_| self.source.clone())
     }
+}
+
+/// Longest template in bytes.
+const LONGEST: usize = 4096;
+
+/// Holds templates to what texts need, so that a template that checks also renders: `{{ name }}`, `{% if name %}`,
+/// `{% if not name %}`, `{% else %}` and `{% endif %}`. In a command a name stands by itself: between quotes the quoting of its value
+/// would end them.
+fn simple(source: &str, purpose: Purpose) -> Result<(), Vec<Diagnostic>> {
+    let refuse = |span: std::ops::Range<usize>, message: &str, help: &str| {
+        Err(vec![Diagnostic::new(span, message).help(help.to_owned())])
+    };
+    if source.len() > LONGEST {
+        return refuse(0..0, "this text is too long", &format!("at most {LONGEST} bytes"));
+    }
+    let mut at = 0;
+    while let Some(found) =
+        source[at..].find("{{").into_iter().chain(source[at..].find("{%")).chain(source[at..].find("{#")).min()
+    {
+        let start = at + found;
+        let opening = &source[start..start + 2];
+        let closing = if opening == "{{" { "}}" } else { "%}" };
+        let Some(length) = source[start..].find(closing) else {
+            return refuse(start..start + 2, "this is never closed", &format!("close it with `{closing}`"));
+        };
+        let end = start + length + 2;
+        let inner = source[start + 2..end - 2].trim_matches('-').trim();
+        let name = match (opening, inner) {
+            ("{{", name) => Some(name),
+            ("{%", "else" | "endif") => None,
+            ("{%", inner) => match inner.strip_prefix("if ") {
+                Some(name) => Some(name.trim_start().strip_prefix("not ").unwrap_or(name).trim()),
+                None => {
+                    return refuse(
+                        start..end,
+                        "a template knows `if`, `else` and `endif` only",
+                        "move the rest into a `let`",
+                    );
+                }
+            },
+            _ => return refuse(start..end, "a template has no comments", "write them as comments of the file"),
+        };
+        let is_name =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c));
+        if name.is_some_and(|name| !is_name(name)) {
+            return refuse(
+                start..end,
+                "here belongs one name",
+                "give the expression a name with `let`, and write that name here",
+            );
+        }
+        if purpose == Purpose::Command && opening == "{{" && in_quotes(&source[..start]) {
+            return refuse(
+                start..end,
+                "a name between quotes, or behind `\\` or `$(`",
+                "leave the quotes out: the value is quoted where it needs it",
+            );
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// True where a shell would still be inside quotes, a substitution or an escape after this text.
+fn in_quotes(before: &str) -> bool {
+    let mut quote = None;
+    let mut escaped = false;
+    for c in before.chars() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some('\''), '\'') => quote = None,
+            (Some('\''), _) => {}
+            (_, '\\') => escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            _ => {}
+        }
+    }
+    quote.is_some() || escaped || before.contains("$(")
 }
 
 /// minijinja 3 takes serde values through a wrapper; one place knows its name.
@@ -135,4 +217,50 @@ fn unit_of(path: &str, program: &Program) -> Unit {
     let entries = program.reads().into_iter().filter_map(|(scope, slot)| catalogue.at(scope, slot));
     let last = entries.filter(|entry| path.ends_with(&format!(".{}", entry.path))).max_by_key(|entry| entry.path.len());
     last.map_or_else(|| unit_of_type(program.result_type()), |entry| entry.unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_names_and_conditions_only() {
+        for good in [
+            "plain",
+            "{{ iface.name }} is {{ x }}",
+            "{% if shared %}all{% else %}one{% endif %}",
+            "{%- if not a.b -%}x{%- endif %}",
+        ] {
+            assert_eq!(simple(good, Purpose::Prose), Ok(()), "{good}");
+        }
+        for bad in [
+            "{{ a + 1 }}",
+            "{{ 1/0 }}",
+            "{% include 'x' %}",
+            "{{ a['b'] }}",
+            "{{ a | upper }}",
+            "{{ not not a }}",
+            "{# x #}",
+            "{{ a",
+            "{% for a in b %}",
+        ] {
+            assert!(simple(bad, Purpose::Prose).is_err(), "{bad}");
+        }
+        assert!(simple(&"x".repeat(LONGEST + 1), Purpose::Prose).is_err());
+    }
+
+    #[test]
+    fn a_name_in_a_command_stands_by_itself() {
+        assert_eq!(simple("ethtool -G {{ iface.name }} rx 1024", Purpose::Command), Ok(()));
+        assert_eq!(simple("sh -c 'id' {{ iface.name }}", Purpose::Command), Ok(()));
+        for bad in [
+            "sh -c 'ethtool {{ iface.name }}'",
+            "echo \"{{ iface.name }}\"",
+            "echo \\{{ x }}",
+            "a $(b {{ x }})",
+            "a `b {{ x }}`",
+        ] {
+            assert!(simple(bad, Purpose::Command).is_err(), "{bad}");
+        }
+    }
 }

@@ -43,7 +43,7 @@ pub(super) fn count(facts: &Facts<'_>, index: usize, derivation: Derivation) -> 
                     source: *source,
                     rows: vec!["carrier_down_count".into()],
                     ambiguous: None,
-                    lossless: false,
+                    aside: false,
                     growth_only: false,
                 }),
                 Reading::Unknown(_) => None,
@@ -135,7 +135,7 @@ fn window(facts: &Facts<'_>, interface: &Interface) -> Option<Counted> {
         source,
         rows: Vec::new(),
         ambiguous: None,
-        lossless: false,
+        aside: false,
         growth_only: uptime.is_none(),
     })
 }

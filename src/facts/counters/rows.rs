@@ -25,7 +25,7 @@ pub(super) struct Rows<'a> {
     plus: Vec<Row<'a>>,
     less: Vec<Row<'a>>,
     ambiguous: Option<&'a str>,
-    lossless: bool,
+    aside: bool,
 }
 
 /// How far a row moved. A decrease is a reset, unless it is known to be so narrow that it went round; a counter that
@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
     }
 
     fn of(block: &'a CounterBlock, plus: Vec<Row<'a>>) -> Self {
-        Self { source: block.source, window: block.window(), plus, less: Vec::new(), ambiguous: None, lossless: false }
+        Self { source: block.source, window: block.window(), plus, less: Vec::new(), ambiguous: None, aside: false }
     }
 
     /// The sum. `None` if there is no row, or one without a value.
@@ -80,7 +80,7 @@ impl<'a> Rows<'a> {
             source: self.source,
             rows: Vec::new(),
             ambiguous: self.ambiguous.map(Into::into),
-            lossless: self.lossless,
+            aside: self.aside,
             growth_only: false,
         };
         for row in rows {
@@ -186,7 +186,7 @@ impl<'a> Ask<'a> {
     fn own_rows(&self, names: fn(&DriverCounter) -> &Vec<String>) -> Option<Rows<'a>> {
         let own = self.own?;
         let mut rows = self.matching(names(own))?;
-        rows.lossless = own.lossless;
+        rows.aside = own.aside;
         rows.ambiguous = self.doubt(own.ambiguous.as_deref());
         Some(rows)
     }
@@ -235,7 +235,7 @@ impl<'a> Ask<'a> {
         let mut rows = Rows::named(block, &names(&own.rtnl), None)?;
         rows.less = Rows::named(block, &names(&own.rtnl_less), None)?.plus;
         rows.ambiguous = self.doubt(own.rtnl_ambiguous.as_deref().or(own.ambiguous.as_deref()));
-        rows.lossless = own.lossless;
+        rows.aside = own.aside;
         Some(rows)
     }
 

@@ -133,6 +133,178 @@ fn pause_frames_are_counted_where_the_driver_counts_them() {
 }
 
 #[test]
+fn queues_moderation_eee_fec_and_the_reason_for_no_link_are_read_from_hardware() {
+    let word = |value: u32| value.to_ne_bytes().to_vec();
+    let mut recording = recording();
+    let mut exchange = |name: &str, command: u8, fields: &[(u16, Vec<u8>)]| {
+        answer(&mut recording, name, &[about(ETH0, command, fields), done(0)].concat());
+    };
+    exchange("ETHTOOL_MSG_LINKSTATE_GET", 6, &[(2, vec![1]), (3, word(6)), (5, vec![1]), (6, vec![2])]);
+    exchange("ETHTOOL_MSG_CHANNELS_GET", 17, &[(2, word(8)), (5, word(63)), (6, word(0)), (9, word(16))]);
+    exchange("ETHTOOL_MSG_COALESCE_GET", 19, &[(2, word(50)), (7, word(32)), (11, vec![1]), (12, vec![0])]);
+    exchange("ETHTOOL_MSG_EEE_GET", 23, &[(2, bitset(&[5], Some(&[3, 5]))), (4, vec![0]), (5, vec![1])]);
+    let mut stats = Vec::new();
+    netlink::push(&mut stats, 2, &[9u64.to_ne_bytes(), 4u64.to_ne_bytes(), 5u64.to_ne_bytes()].concat());
+    netlink::push(&mut stats, 3, &1u64.to_ne_bytes());
+    let fec = [(2, bitset(&[50, 51], None)), (3, vec![1]), (4, word(50)), (5 | 0x8000, stats)];
+    exchange("ETHTOOL_MSG_FEC_GET", 29, &fec);
+    let options = Options { interval_ms: 200, ..Options::default() };
+    let snapshot = collect(&mut Recorded::new(recording), &options, &mut |_| {});
+    let eth0 = snapshot.interface("eth0").unwrap();
+    assert_eq!(eth0.link.ext_state.known().unwrap(), "Link training failure");
+    assert_eq!(eth0.link.sqi.known(), Some(&6));
+    let channels = &eth0.channels;
+    assert_eq!((channels.rx.known(), channels.rx_max.known()), (Some(&0), Some(&8)));
+    assert_eq!((channels.combined.known(), channels.combined_max.known()), (Some(&16), Some(&63)));
+    assert!(channels.tx.is_absent());
+    let coalesce = &eth0.coalesce;
+    assert_eq!((coalesce.rx_usecs.known(), coalesce.tx_frames.known()), (Some(&50), Some(&32)));
+    assert_eq!((coalesce.adaptive_rx.known(), coalesce.adaptive_tx.known()), (Some(&true), Some(&false)));
+    assert!(coalesce.rx_frames.is_absent());
+    assert_eq!((eth0.eee.enabled.known(), eth0.eee.active.known()), (Some(&true), Some(&false)));
+    assert_eq!(names(eth0.fec.configured.known().unwrap()), ["auto", "baser", "rs"]);
+    assert_eq!(eth0.fec.active.known().unwrap(), "rs");
+    let block = eth0.counters.iter().find(|block| block.group == "ethtool_fec").unwrap();
+    assert_eq!(block.get("corrected").unwrap().values, [Some(9), Some(9)]);
+    assert_eq!(block.get("uncorrectable").unwrap().total(), Some(1));
+    assert!(block.get("corrected_bits").is_none());
+}
+
+#[test]
+fn what_the_driver_says_nothing_of_is_no_zero() {
+    let mut recording = recording();
+    let fec = [(2, bitset(&[49], None)), (3, vec![0])];
+    answer(&mut recording, "ETHTOOL_MSG_FEC_GET", &[about(ETH0, 29, &fec), done(0)].concat());
+    let eee = [(2, bitset(&[], Some(&[]))), (4, vec![0]), (5, vec![0])];
+    answer(&mut recording, "ETHTOOL_MSG_EEE_GET", &[about(ETH0, 23, &eee), done(0)].concat());
+    answer(&mut recording, "ETHTOOL_MSG_LINKSTATE_GET", &[about(ETH0, 6, &[(5, vec![77])]), done(0)].concat());
+    answer(&mut recording, "ETHTOOL_MSG_CHANNELS_GET", &done(0));
+    follow_up(&mut recording, ethtool::Command::Channels, &refused(libc::EPERM));
+    let snapshot = scan(&mut Recorded::new(recording));
+    let eth0 = snapshot.interface("eth0").unwrap();
+    let why = |gap: Option<crate::reading::GapId>| snapshot.origins.gap_of(gap.unwrap()).clone();
+    assert_eq!(names(eth0.fec.configured.known().unwrap()), ["off"]);
+    assert_eq!(why(eth0.fec.active.gap()).why, GapKind::DriverUnknown);
+    assert!(eth0.eee.enabled.is_absent());
+    assert_eq!(why(eth0.link.ext_state.gap()).why, GapKind::DriverUnknown);
+    assert!(eth0.link.sqi.is_absent());
+    assert_eq!(why(eth0.channels.combined.gap()).command, "sudo ethtool -l eth0");
+}
+
+#[test]
+fn standard_statistics_have_two_samples_under_the_names_of_the_kernel() {
+    let mut counters = Vec::new();
+    netlink::push(&mut counters, 4, &3u64.to_ne_bytes());
+    let mut group = Vec::new();
+    netlink::push(&mut group, 2, &1u32.to_ne_bytes());
+    netlink::push(&mut group, 3, &18u32.to_ne_bytes());
+    netlink::push(&mut group, 4 | 0x8000, &counters);
+    let mut recording = recording();
+    answer(&mut recording, "ETHTOOL_MSG_STATS_GET", &about(ETH0, 32, &[(4 | 0x8000, group)]));
+    // An answer to a request for one device ends by itself.
+    for exchange in &mut recording.exchanges {
+        if exchange.ask.to_string() == "ETHTOOL_MSG_STATS_GET" {
+            let Reply::Bytes(Blob(bytes)) = &mut exchange.reply else { panic!() };
+            bytes[6] = 0;
+        }
+    }
+    let options = Options { interval_ms: 200, ..Options::default() };
+    let snapshot = collect(&mut Recorded::new(recording), &options, &mut |_| {});
+    let eth0 = snapshot.interface("eth0").unwrap();
+    let block = eth0.counters.iter().find(|block| block.group == "ethtool_standard").unwrap();
+    assert_eq!(block.get("FrameCheckSequenceErrors").unwrap().values, [Some(3), Some(3)]);
+}
+
+/// A message of RTM_NEWLINK.
+fn link(index: u32, name: &str, fields: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut payload = vec![0; 16];
+    payload[2] = 1;
+    payload[4..8].copy_from_slice(&index.to_ne_bytes());
+    netlink::push(&mut payload, 3, format!("{name}\0").as_bytes());
+    for (kind, value) in fields {
+        netlink::push(&mut payload, *kind, value);
+    }
+    let mut message = netlink::message(16, 0, &payload);
+    message[6..8].copy_from_slice(&2u16.to_ne_bytes());
+    message
+}
+
+fn nested(fields: &[(u16, &[u8])]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (kind, value) in fields {
+        netlink::push(&mut out, *kind, value);
+    }
+    out
+}
+
+#[test]
+fn a_bond_knows_its_members_and_other_devices_are_none() {
+    let aggregate = nested(&[(1, &1u16.to_ne_bytes()), (5, &[2, 0, 0x5e, 0, 0x53, 0xfe])]);
+    let data = |mode: u8| {
+        let fields: [(u16, &[u8]); 6] = [
+            (1, &[mode]),
+            (2, &62u32.to_ne_bytes()),
+            (3, &100u32.to_ne_bytes()),
+            (7, &[0; 4]),
+            (14, &[1]),
+            (0x8017, &aggregate),
+        ];
+        nested(&fields)
+    };
+    let bond = |mode| vec![(18, nested(&[(1, b"bond\0"), (2, &data(mode))]))];
+    let member = |master: u32, status: u8| {
+        let data = nested(&[(2, &[status]), (3, &4u32.to_ne_bytes()), (6, &1u16.to_ne_bytes())]);
+        vec![(10, master.to_ne_bytes().to_vec()), (18, nested(&[(4, b"bond\0"), (5, &data)]))]
+    };
+    let mut recording = recording();
+    let bytes = [
+        link(50, "bond0", &bond(4)),
+        link(60, "bond1", &bond(1)),
+        link(52, "p10", &member(50, 2)),
+        link(51, "p9", &member(50, 0)),
+        link(62, "q0", &member(60, 0)),
+        done(0),
+    ]
+    .concat();
+    answer(&mut recording, "RTM_GETLINK", &bytes);
+    let fields = [(5, 25_000u32.to_ne_bytes().to_vec()), (6, vec![1])];
+    let bytes = [about(51, 4, &fields), done(0)].concat();
+    answer(&mut recording, "ETHTOOL_MSG_LINKMODES_GET", &bytes);
+    let snapshot = scan(&mut Recorded::new(recording));
+    let bond = &snapshot.interface("bond0").unwrap().bond;
+    assert_eq!(bond.mode.known().unwrap(), "802.3ad");
+    assert_eq!(bond.xmit_hash_policy.known().unwrap(), "layer3+4");
+    assert_eq!((bond.miimon.known(), bond.arp_interval.known()), (Some(&100), Some(&0)));
+    assert_eq!(bond.active_aggregator.known(), Some(&1));
+    assert_eq!(bond.partner_address.known().unwrap(), "02:00:5e:00:53:fe");
+    assert!(bond.active_member.is_absent());
+    let members = bond.members.known().unwrap();
+    let seen: Vec<_> = members.iter().map(|member| (member.name.as_str(), member.mii_up.known())).collect();
+    assert_eq!(seen, [("p9", Some(&true)), ("p10", Some(&false))]);
+    assert_eq!(members[0].speed.known().unwrap().0, 25_000_000_000);
+    assert_eq!((members[0].link_failures.known(), members[0].aggregator.known()), (Some(&4), Some(&1)));
+    assert!(members[1].speed.known().is_none());
+    let bond = &snapshot.interface("bond1").unwrap().bond;
+    assert_eq!(
+        (bond.mode.known().unwrap().as_str(), bond.active_member.known().unwrap().as_str()),
+        ("active-backup", "q0")
+    );
+    assert!(bond.active_aggregator.is_absent() && bond.partner_address.is_absent());
+    assert!(bond.members.known().unwrap()[0].aggregator.is_absent());
+    assert!(snapshot.interface("q0").unwrap().bond.members.is_absent());
+}
+
+#[test]
+fn a_refused_dump_of_qdiscs_is_a_gap_with_the_command() {
+    let mut recording = recording();
+    answer(&mut recording, "RTM_GETQDISC", &refused(libc::EOPNOTSUPP));
+    let snapshot = scan(&mut Recorded::new(recording));
+    let gap = snapshot.interface("eth0").unwrap().qdiscs.gap().unwrap();
+    let gap = snapshot.origins.gap_of(gap);
+    assert_eq!((gap.why, gap.command.as_str()), (GapKind::Failed, "tc -s qdisc show dev eth0"));
+}
+
+#[test]
 fn the_reason_for_a_missing_device_is_asked_for_and_kept() {
     let with = |bytes: &[u8]| {
         let mut recording = recording();

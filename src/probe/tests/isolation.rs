@@ -133,7 +133,42 @@ fn pipes_devices_and_paths_that_climb_are_refused() {
     assert!(gap.detail.contains("not a regular file"), "{gap:?}");
     assert_eq!(snapshot.host.memory.known().unwrap().0, 2 << 20);
     let replies = kernel.call(&[Request::read("/dev/out"), Request::read("/../../etc/passwd")]);
-    assert!(matches!(&replies[0], Reply::Error { text, .. } if text == "not a regular file"));
+    assert!(matches!(&replies[0], Reply::Error { text, .. } if text == "a link that leaves the root"));
+    let device = Isolated::new("/").call(&[Request::read("/dev/null")]);
+    assert!(matches!(&device[0], Reply::Error { text, .. } if text == "not a regular file"), "{device:?}");
     assert!(matches!(&replies[1], Reply::Error { text, .. } if text == "path climbs"));
     std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn pipes_endless_devices_and_huge_files_do_not_hang_a_reader() {
+    let root = std::env::temp_dir().join(format!("netdoctor-tail-{}", std::process::id()));
+    std::fs::create_dir_all(&root).unwrap();
+    nix::unistd::mkfifo(&root.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::fs::File::create(root.join("huge")).unwrap().set_len(1 << 40).unwrap();
+    std::fs::write(root.join("short"), "one\ntwo\n").unwrap();
+    std::os::unix::fs::symlink("pipe", root.join("link")).unwrap();
+    let tail = |path: &str| Request::new(Ask::Tail { path: path.into(), limit: 4 });
+    let records = |path: &str| Request::new(Ask::Records { path: path.into(), limit: 64 });
+    let requests = [
+        tail("/pipe"),
+        tail("/link"),
+        records("/pipe"),
+        records("/link"),
+        records("/short"),
+        tail("/huge"),
+        tail("/short"),
+    ];
+    let started = Instant::now();
+    let replies = Live::new(&root).call(&requests);
+    assert!(started.elapsed() < Duration::from_millis(500));
+    for refused in &replies[..5] {
+        assert!(matches!(refused, Reply::Error { errno: libc::EINVAL, .. }), "{refused:?}");
+    }
+    for endless in Live::new("/").call(&[tail("/dev/zero"), records("/dev/zero")]) {
+        assert!(matches!(endless, Reply::Error { errno: libc::EINVAL, .. }), "{endless:?}");
+    }
+    assert_eq!(replies[5].bytes(), Some(&[0; 4][..]));
+    assert_eq!(replies[6].bytes(), Some(&b"two\n"[..]));
+    std::fs::remove_dir_all(&root).unwrap();
 }

@@ -65,6 +65,12 @@ fn ioctl_tells_the_same_as_netlink() {
                 (new.pause.rx.known(), new.pause.rx.is_absent()),
                 (old.pause.rx.known(), old.pause.rx.is_absent())
             );
+            assert_eq!(new.channels.combined.known(), old.channels.combined.known());
+            assert_eq!(new.channels.rx.is_absent(), old.channels.rx.is_absent());
+            assert_eq!(new.coalesce.rx_frames.known(), old.coalesce.rx_frames.known());
+            assert_eq!(new.coalesce.tx_usecs.known(), old.coalesce.tx_usecs.known());
+            assert_eq!(new.eee.enabled.is_absent(), old.eee.enabled.is_absent());
+            assert_eq!(new.fec.configured.is_absent(), old.fec.configured.is_absent());
             assert_eq!(new.link.speed.known(), old.link.speed.known());
             assert_eq!(new.link.duplex.known(), old.link.duplex.known());
             assert_eq!(new.link.autoneg.known(), old.link.autoneg.known());

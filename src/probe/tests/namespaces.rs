@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use super::*;
-use crate::snapshot::InterfaceKind;
+use crate::snapshot::{Growth, InterfaceKind};
 
 /// A kernel whose worker enters a fresh network namespace and makes devices there with `ip`.
 struct InNamespace {
@@ -104,6 +104,118 @@ fn hostile_names_and_aliases_are_kept_as_they_are() {
     for gap in snapshot.origins.gaps() {
         assert!(!gap.command.contains(" a;"), "{gap:?}");
     }
+}
+
+/// The same devices, with packets sent between the samples.
+struct Busy(InNamespace);
+
+impl Kernel for Busy {
+    fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
+        if let [Request { ask: Ask::Variable { process: u32::MAX, .. }, .. }] = requests {
+            let socket = std::net::UdpSocket::bind("192.0.2.1:0").unwrap();
+            for _ in 0..200 {
+                let _ = socket.send_to(&[0; 1000], "192.0.2.2:9");
+            }
+            return vec![Reply::Bytes(Blob::default())];
+        }
+        self.0.call(requests)
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn sleep(&mut self, ms: u64) {
+        self.0.sleep(ms);
+    }
+}
+
+/// Has the worker send while the collection waits.
+struct SendsWhileWaiting(Isolated);
+
+impl Kernel for SendsWhileWaiting {
+    fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
+        self.0.call(requests)
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn sleep(&mut self, ms: u64) {
+        self.0.call(&[Request::new(Ask::Variable { process: u32::MAX, name: "send".into() })]);
+        self.0.sleep(ms);
+    }
+}
+
+/// Runs a tc batch in the namespace that the devices are in.
+fn tc(script: &str) {
+    let child = Command::new("tc").args(["-batch", "-"]).stdin(std::process::Stdio::piped()).spawn();
+    let status = child.and_then(|mut child| {
+        use std::io::Write;
+        child.stdin.take().unwrap().write_all(script.as_bytes())?;
+        child.wait()
+    });
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn a_shaper_is_seen_dropping_between_the_samples() {
+    if !is_root() || Command::new("tc").arg("-V").output().is_err() {
+        return;
+    }
+    let devices = "link add va numtxqueues 4 numrxqueues 2 type veth peer name 'b;$(id>x)'\nlink set va up\n\
+                   link set 'b;$(id>x)' up\naddress add 192.0.2.1/24 dev va\n\
+                   neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev va\n";
+    let make = move || -> Box<dyn Kernel> {
+        let namespace = InNamespace::new(devices);
+        tc("qdisc replace dev va root handle 10: tbf rate 8mbit burst 4kb limit 6000\n\
+            qdisc add dev va ingress\nqdisc replace dev b;$(id>x) root handle 1: htb default 1\n\
+            class add dev b;$(id>x) parent 1: classid 1:1 htb rate 1gbit ceil 40gbit\n");
+        Box::new(Busy(namespace))
+    };
+    let mut kernel = SendsWhileWaiting(Isolated::with(Box::new(make)));
+    let mut first = Request::new(Ask::Uname);
+    first.limit_ms = 20_000;
+    assert!(kernel.call(&[first])[0].bytes().is_some(), "devices could not be made");
+    let options = Options { interval_ms: 50, ..Options::default() };
+    let snapshot = collect(&mut kernel, &options, &mut |_| {});
+    let va = snapshot.interface("va").unwrap();
+    let [shaper, ingress] = va.qdiscs.known().unwrap().as_slice() else { panic!("{:?}", va.qdiscs) };
+    assert_eq!((shaper.kind.as_str(), shaper.handle.as_str(), shaper.parent.as_str()), ("tbf", "10:", "root"));
+    assert_eq!(shaper.rate.known().unwrap().0, 8_000_000);
+    assert_eq!((ingress.kind.as_str(), ingress.parent.as_str()), ("ingress", "ingress"));
+    assert!(ingress.rate.is_absent());
+    let block = shaper.counters.as_ref().unwrap();
+    assert!(block.window().is_some());
+    let grew = |name: &str| match block.get(name).unwrap().growth() {
+        Growth::By(count) => count,
+        other => panic!("{name}: {other:?}"),
+    };
+    assert!(grew("dropped") > 50 && grew("sent_packets") > 0 && grew("overlimits") > 0, "{block:?}");
+    assert_eq!(va.addresses.known().unwrap()[0], "192.0.2.1/24");
+    // A veth has receive and transmit queues, and none that are both.
+    assert!(va.channels.combined.is_absent());
+    assert_eq!((va.channels.rx_max.known(), va.channels.tx_max.known()), (Some(&2), Some(&4)));
+    assert!(va.coalesce.rx_usecs.is_absent() && va.eee.enabled.is_absent() && va.fec.active.is_absent());
+    assert!(va.bond.mode.is_absent());
+    let counters = snapshot.host.counters.known().unwrap();
+    let snmp = counters.iter().find(|block| block.group == "snmp").unwrap();
+    // The counters of this namespace, not of the one of the test.
+    let sent = snmp.get("Udp.OutDatagrams").unwrap();
+    assert!(matches!(sent.growth(), Growth::By(1..=200)) && sent.total() <= Some(200), "{sent:?}");
+    let peer = snapshot.interface("b;$(id>x)").unwrap();
+    let [htb] = peer.qdiscs.known().unwrap().as_slice() else { panic!("{:?}", peer.qdiscs) };
+    assert_eq!((htb.kind.as_str(), htb.rate.known().unwrap().0), ("htb", 40_000_000_000));
+}
+
+#[test]
+fn an_interface_that_was_never_up_has_no_qdisc() {
+    let Some(snapshot) = collect_with("link add br0 type bridge\n", &Options::default()) else { return };
+    let bridge = snapshot.interface("br0").unwrap();
+    assert!(bridge.qdiscs.known().unwrap().is_empty());
+    assert!(bridge.addresses.known().unwrap().is_empty());
+    assert!(bridge.channels.rx.is_absent() && bridge.bond.members.is_absent());
 }
 
 #[test]

@@ -21,6 +21,20 @@ proptest! {
         ethtool::features(&bytes);
         ethtool::rings(&bytes);
         ethtool::pause(&bytes);
+        ethtool_replies::link_state(&bytes);
+        ethtool_replies::channels(&bytes);
+        ethtool_replies::coalesce(&bytes);
+        ethtool_replies::eee(&bytes);
+        ethtool_replies::fec(&bytes);
+        ethtool_replies::stats(&bytes, &ethtool::sets(&bytes));
+        bonds::bond(&bytes);
+        bonds::member(&bytes);
+        qdiscs::qdisc(&bytes);
+        ioctl::channels(&bytes);
+        ioctl::coalesce(&bytes);
+        ioctl::eee(&bytes);
+        ioctl::fec(&bytes);
+        formats::kernel_log::record(&bytes);
         ioctl::driver(&bytes);
         ioctl::count(&bytes);
         ioctl::statistics(&bytes, &bytes, count);
@@ -53,6 +67,10 @@ proptest! {
             ethtool::names(&part);
             ethtool::link_modes(&part);
             ethtool::features(&part);
+            ethtool_replies::fec(&part);
+            ethtool_replies::eee(&part);
+            ethtool_replies::stats(&part, &ethtool::sets(&part));
+            qdiscs::qdisc(&part);
         }
     }
 
@@ -61,7 +79,18 @@ proptest! {
         for text in [text.as_str(), odd.as_str()] {
             formats::assignments::parse(text);
             formats::cpu_list::count(text);
+            formats::cpu_list::members(text);
             formats::cpuinfo::parse(text);
+            formats::softnet_stat::parse(text, Some(&[0]));
+            formats::proc_net::pairs(text);
+            formats::proc_net::lines(text);
+            formats::sysctl::value(text);
+            for line in [text.to_owned(), format!("Feb 29 10:00:00 x kernel: {text}"), format!("2026-02-10T{text} x kernel: y")] {
+                if let Some((Some(stamp), _)) = formats::kernel_log::syslog(&line) {
+                    stamp.seconds(1.7e9, 3600.0);
+                }
+            }
+            formats::kernel_log::record(format!("6,1,2,-;{text}").as_bytes());
             formats::meminfo::total(text);
             formats::pci_link::speed(text);
             formats::pci_link::width(text);

@@ -53,7 +53,14 @@ impl Tree {
     fn answer(&self, ask: &Ask) -> Reply {
         let none = Reply::errno(libc::ENOENT);
         match ask {
-            Ask::Read { path, .. } => {
+            Ask::Records { path, .. } => match self.files.get(&path.text()) {
+                Some(text) if text.is_empty() => Reply::errno(libc::EPERM),
+                Some(text) => Reply::Bytes(text.clone().into()),
+                None => none,
+            },
+            // Noon of 10 February 2026 in Berlin, 1000 s after boot.
+            Ask::Clock => Reply::Bytes("1000.0 1770721200.0 3600".into()),
+            Ask::Read { path, .. } | Ask::Tail { path, .. } => {
                 self.files.get(&path.text()).map_or(none, |text| Reply::Bytes(text.clone().into()))
             }
             Ask::Link { path } => self.links.get(&path.text()).map_or(none, |to| Reply::Bytes(to.as_str().into())),
@@ -270,4 +277,63 @@ fn appliances_are_known_by_their_marker_files() {
     assert_eq!(host.platform.known().unwrap(), "proxmox");
     assert_eq!(host.os.known().unwrap(), "Debian GNU/Linux 12");
     assert_eq!(host.is_container.known(), Some(&false));
+}
+
+/// A host whose log has these files.
+fn logs(files: &[(&str, &str)]) -> Snapshot {
+    let mut tree = switched(256);
+    for (path, text) in files {
+        tree.file(path, *text);
+    }
+    scan(&mut tree)
+}
+
+#[test]
+fn the_log_comes_from_the_kernel_or_from_files() {
+    let kmsg = "6,1,990000000,-;igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Down\n SUBSYSTEM=pci\n6,2,1,-;sda: y\n";
+    let snapshot = logs(&[("/dev/kmsg", kmsg)]);
+    let [line] = snapshot.host.log.known().unwrap().as_slice() else { panic!("{:?}", snapshot.host.log) };
+    assert_eq!((line.age, line.text.as_str()), (Some(10.0), "igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Down"));
+    assert_eq!(snapshot.origins.source_of(line.source).to_string(), "/dev/kmsg");
+
+    // Only root may read the device; the first file is new and empty.
+    let line = "Feb 10 11:59:30 box kernel: [ 970.1] nf_conntrack: table full, dropping packet\n\
+                Feb 10 11:59:31 box sshd[1]: TCP: no line of the kernel\n";
+    let snapshot = logs(&[("/dev/kmsg", ""), ("/var/log/kern.log", ""), ("/var/log/syslog", line)]);
+    let [line] = snapshot.host.log.known().unwrap().as_slice() else { panic!("{:?}", snapshot.host.log) };
+    assert_eq!((line.age, line.text.as_str()), (Some(30.0), "nf_conntrack: table full, dropping packet"));
+    assert!(snapshot.sample.needs_root.is_empty());
+
+    // Lines of the kernel that are none of ours are an empty log, not an unread one.
+    let snapshot = logs(&[("/dev/kmsg", ""), ("/var/log/messages", "Feb 10 11:59:30 box kernel: usb 1-1: new\n")]);
+    assert!(snapshot.host.log.known().unwrap().is_empty());
+}
+
+#[test]
+fn a_log_that_cannot_be_read_names_the_command() {
+    let gap = |snapshot: &Snapshot| snapshot.origins.gap_of(snapshot.host.log.gap().unwrap()).clone();
+    let snapshot = logs(&[("/dev/kmsg", "")]);
+    assert_eq!((gap(&snapshot).why, gap(&snapshot).command.as_str()), (GapKind::NotPermitted, "sudo dmesg -T"));
+    assert_eq!(snapshot.sample.needs_root, ["log of the kernel: sudo dmesg -T"]);
+    let snapshot = logs(&[("/var/log/journal/1/system.journal", "x")]);
+    let command = "sudo journalctl -k --no-pager";
+    assert_eq!((gap(&snapshot).why, gap(&snapshot).command.as_str()), (GapKind::NotCollected, command));
+    assert_eq!(gap(&logs(&[])).why, GapKind::Failed);
+}
+
+#[test]
+fn parameters_that_this_kernel_lacks_are_not_in_the_map() {
+    let mut tree = switched(256);
+    tree.file("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
+    tree.file("/proc/net/softnet_stat", "00000010 00000001 00000000\n00000020 00000000 00000002\n");
+    tree.file("/sys/devices/system/cpu/online", "0,3\n");
+    let snapshot = scan(&mut tree);
+    let sysctl = snapshot.host.sysctl.known().unwrap();
+    assert_eq!(sysctl.len(), 1);
+    assert_eq!(sysctl["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+    let [block] = snapshot.host.counters.known().unwrap().as_slice() else { panic!("{:?}", snapshot.host.counters) };
+    assert_eq!(block.get("processed").unwrap().total(), Some(48));
+    assert_eq!(block.get("cpu3.time_squeeze").unwrap().total(), Some(2));
+    let snapshot = scan(&mut switched(256));
+    assert_eq!(snapshot.origins.gap_of(snapshot.host.sysctl.gap().unwrap()).command, "sysctl -a");
 }

@@ -35,7 +35,11 @@ pub(super) fn fold_alike(report: &Report) -> (Vec<&InterfaceRow>, Vec<String>) {
             rows.push(row);
             continue;
         }
-        let verdict = if row.verdict.is_empty() { "ok".into() } else { show(&row.verdict.join(", ")) };
+        let mut verdict = if row.verdict.is_empty() { "ok".into() } else { show(&row.verdict.join(", ")) };
+        // Only what is equal is alike; the loopback's MTU is a size of its own.
+        if let Some(mtu) = row.mtu.filter(|mtu| *mtu != 1500 && row.kind.as_deref() != Some("loopback")) {
+            verdict += &format!(", MTU {mtu}");
+        }
         match groups.iter_mut().find(|(word, _)| *word == verdict) {
             Some((_, members)) => members.push(row),
             None => groups.push((verdict, vec![row])),
@@ -183,6 +187,6 @@ pub(super) fn no_drops(rows: &[&InterfaceRow]) -> String {
     let (read, unread): (Vec<_>, Vec<_>) = places_read(rows).into_iter().partition(|(_, all, _)| *all);
     let names = |list: Vec<(String, bool, bool)>| and(&list.into_iter().map(|(name, ..)| name).collect::<Vec<_>>());
     let at = if read.is_empty() { String::new() } else { format!(" at {}", names(read)) };
-    let but = if unread.is_empty() { String::new() } else { format!("; not readable everywhere: {}", names(unread)) };
+    let but = if unread.is_empty() { String::new() } else { format!("; not readable: {}", names(unread)) };
     format!("no loss counted{at}{but}")
 }

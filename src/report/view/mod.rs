@@ -213,7 +213,8 @@ impl View {
         let quiet = rows.iter().flat_map(|row| &row.drops).all(|drop| lost(drop).is_none_or(|n| n == 0));
         Self {
             generator: show(&report.generator),
-            host_name: report.host.name.as_deref().filter(|name| !name.is_empty()).map_or("this host".into(), show),
+            host_name: report.host.name.as_deref().filter(|name| !name.is_empty()).map_or("this host".into(), show)
+                + &report.capture.as_deref().map_or_else(String::new, |file| format!(" ({})", show(file))),
             host_facts: host_facts(report),
             answer: escape::prose(&report.answer),
             quality: quality(report),
