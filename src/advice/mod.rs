@@ -41,7 +41,7 @@ pub fn steps(rule: &Rule, finding: &Finding, facts: &Facts<'_>, subject: Entity)
         .map(|advice| Step {
             action: fill(&advice.action),
             commands: advice.commands.iter().map(fill).collect(),
-            persist: persist(&advice.persist),
+            persist: persist(facts, &advice.persist),
             risk: advice.risk.as_ref().map(fill).unwrap_or_default(),
             interrupts: advice.interrupts,
             hits_session: hits_session(facts, subject, advice.interrupts),
@@ -51,14 +51,8 @@ pub fn steps(rule: &Rule, finding: &Finding, facts: &Facts<'_>, subject: Entity)
         .collect()
 }
 
-/// Keys that `persist` of a rule may name.
-pub const PERSISTENCE: [&str; 2] = ["none", "hardware"];
-
-fn persist(key: &str) -> Vec<String> {
-    match key {
-        "hardware" => vec!["Lasts by itself.".into()],
-        _ => Vec::new(),
-    }
+fn persist(facts: &Facts<'_>, key: &str) -> Vec<String> {
+    facts.knowledge().persistence().iter().find(|one| one.key == key).map_or_else(Vec::new, |one| one.how.clone())
 }
 
 /// True where the user's session or the default route runs over an interface that the action interrupts.

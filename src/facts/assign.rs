@@ -8,8 +8,8 @@ use super::unit::Unit;
 use super::{Facts, set};
 use crate::knowledge::Knowledge;
 use crate::lang::{Allow, Context, Dim, Entity, Key, Quantity, Slot, State, Type, Value, Version, World, check};
-use crate::reading::{Gap, GapKind, Source};
-use crate::snapshot::Snapshot;
+use crate::reading::{Gap, GapKind, Reading, Source};
+use crate::snapshot::{Counter, CounterBlock, Snapshot};
 
 /// Carries out an assignment. `source` is what the new reading names as its origin.
 ///
@@ -20,6 +20,9 @@ pub fn assign(snapshot: &mut Snapshot, assignment: &str, source: Source) -> Resu
         .split_once('=')
         .ok_or_else(|| format!("`{assignment}` is no assignment: write SUBJECT.FACT=VALUE"))?;
     let (entity, path) = target_of(snapshot, target.trim())?;
+    if let Some(counter) = path.strip_prefix("counters.") {
+        return assign_counter(snapshot, entity, counter, text.trim(), source);
+    }
     let catalogue = Catalogue::shared();
     let put = match text.trim() {
         "unknown" => Put::Unknown(snapshot.origins.gap(Gap::new(GapKind::NotCollected).detail("set to unknown"))),
@@ -32,6 +35,51 @@ pub fn assign(snapshot: &mut Snapshot, assignment: &str, source: Source) -> Resu
         }
     };
     set(snapshot, entity, path, &put)
+}
+
+/// `eth0.counters.ethtool_statistics.rx_missed_errors=10 35`: the samples of a row, three seconds apart in a new block;
+/// `unknown` takes the row, or without a name the whole block, away.
+fn assign_counter(
+    snapshot: &mut Snapshot,
+    entity: Entity,
+    counter: &str,
+    text: &str,
+    source: Source,
+) -> Result<(), String> {
+    let source = snapshot.origins.source(source);
+    let blocks = match entity.scope {
+        INTERFACE => &mut snapshot.interfaces[entity.index as usize].counters,
+        HOST => {
+            let known = snapshot.host.counters.known().cloned().unwrap_or_default();
+            snapshot.host.counters = Reading::Known(known, source);
+            match &mut snapshot.host.counters {
+                Reading::Known(blocks, _) => blocks,
+                Reading::Absent(_) | Reading::Unknown(_) => return Ok(()),
+            }
+        }
+        _ => return Err("only interfaces and the host have counters".into()),
+    };
+    let (group, name) = counter.split_once('.').unwrap_or((counter, ""));
+    if text == "unknown" {
+        blocks.retain(|block| block.group != group || !name.is_empty());
+        blocks.iter_mut().filter(|block| block.group == group).for_each(|block| {
+            block.counters.retain(|row| row.name != name);
+        });
+        return Ok(());
+    }
+    let number = |word: &str| {
+        let whole = word.parse::<f64>().ok().filter(|number| *number >= 0.0 && number.fract() == 0.0);
+        whole.map(|number| Some(number as u64)).ok_or_else(|| format!("`{word}` is no count"))
+    };
+    let values = text.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
+    let at = blocks.iter().position(|block| block.group == group).unwrap_or_else(|| {
+        let at_ms = (0..values.len() as u64).map(|sample| sample * 3000).collect();
+        blocks.push(CounterBlock { group: group.into(), source, at_ms, counters: Vec::new() });
+        blocks.len() - 1
+    });
+    blocks[at].counters.retain(|row| row.name != name);
+    blocks[at].counters.push(Counter { name: name.into(), values });
+    Ok(())
 }
 
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
@@ -147,6 +195,20 @@ mod tests {
             let error = set_one(&mut snapshot, assignment).unwrap_err();
             assert!(error.contains(told), "{assignment}: {error}");
         }
+    }
+
+    #[test]
+    fn counters_are_set_by_their_rows() {
+        let mut snapshot = snapshot();
+        for assignment in ["eth0.counters.rtnl_link_stats64.rx_packets=0 1e6", "host.counters.snmp.Tcp.OutSegs=7"] {
+            assert_eq!(set_one(&mut snapshot, assignment), Ok(()), "{assignment}");
+        }
+        let block = &snapshot.interface("eth0").unwrap().counters[0];
+        assert_eq!((block.at_ms.as_slice(), block.counters[0].total()), (&[0, 3000][..], Some(1_000_000)));
+        assert_eq!(snapshot.host.counters.known().unwrap()[0].get("Tcp.OutSegs").unwrap().total(), Some(7));
+        assert_eq!(set_one(&mut snapshot, "eth0.counters.rtnl_link_stats64=unknown"), Ok(()));
+        assert!(snapshot.interface("eth0").unwrap().counters.is_empty());
+        assert!(set_one(&mut snapshot, "eth0.counters.rtnl_link_stats64.rx_packets=-1").is_err());
     }
 
     #[test]

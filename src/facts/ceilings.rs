@@ -15,6 +15,9 @@ use crate::snapshot::{self, PcieLink, PcieRole};
 /// MTU that is assumed where none was read: the default of Ethernet.
 const USUAL_MTU: u32 = 1500;
 
+/// The usual MTU of jumbo frames.
+const JUMBO_MTU: u64 = 9000;
+
 /// What the PCIe path of a card carries.
 #[derive(Clone, Debug)]
 pub struct PathCeiling {
@@ -67,6 +70,18 @@ pub(super) const INTERFACE_FACTS: &[(&str, &str, Get)] = &[
         whole(facts, index, |c| c.typical_bps)
     }),
     ("ceiling.hi", "most that the interface could carry", |facts, index| whole(facts, index, |c| c.hi_bps)),
+    ("ceiling.jumbo.typical", "what the interface could typically carry at an MTU of 9000", |facts, index| {
+        let jumbo = interface_at(facts, index, Some(JUMBO_MTU));
+        let from = jumbo.link_from.clone();
+        match &jumbo.combined {
+            Some(combined) => {
+                let ceiling = &combined.ceiling;
+                Derived::of(known(ceiling.typical_bps), from).assuming(ceiling.assumed.clone())
+            }
+            None if jumbo.link_state == LinkState::Absent => Derived::absent(from),
+            None => Derived::unknown(from),
+        }
+    }),
 ];
 
 impl Facts<'_> {
@@ -89,7 +104,10 @@ impl Facts<'_> {
 
     /// How fast an interface could go.
     pub fn interface_ceiling(&self, interface: usize) -> Option<&InterfaceCeiling> {
-        Some(self.ceilings.get(interface)?.get_or_init(|| interface_at(self, interface)))
+        Some(self.ceilings.get(interface)?.get_or_init(|| {
+            let mtu = self.snapshot().interfaces[interface].mtu.known().map(|mtu| mtu.0);
+            interface_at(self, interface, mtu)
+        }))
     }
 
     fn vlan_tags(&self, interface: Option<usize>) -> u32 {
@@ -170,7 +188,8 @@ fn path_at(facts: &Facts<'_>, index: usize, framing: Framing, mtu_unread: bool) 
     PathCeiling { found: Some(found), narrowest, state: State::Unknown, from }
 }
 
-fn interface_at(facts: &Facts<'_>, index: usize) -> InterfaceCeiling {
+/// The ceiling of an interface at an MTU; none: not read.
+fn interface_at(facts: &Facts<'_>, index: usize, mtu: Option<u64>) -> InterfaceCeiling {
     let interface = &facts.snapshot().interfaces[index];
     let mut result = InterfaceCeiling::default();
     let physical_key = facts.key(INTERFACE, index, "port.physical");
@@ -185,7 +204,6 @@ fn interface_at(facts: &Facts<'_>, index: usize) -> InterfaceCeiling {
     }
     result.link_from = [facts.key(INTERFACE, index, "link.speed"), facts.key(INTERFACE, index, "mtu")].concat();
     let buses = facts.knowledge().buses();
-    let mtu = interface.mtu.known().map(|mtu| mtu.0);
     let framing = framing(mtu, facts.vlan_tags(Some(index)));
     let mut parts = Vec::new();
     if let Some(speed) = interface.link.speed.known().filter(|speed| speed.0 > 0) {

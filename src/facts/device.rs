@@ -4,7 +4,7 @@ use super::catalogue::{DEVICE, EVENT, INTERFACE, LINK, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
 use super::{Derived, Facts, ceilings, events, measurements};
-use crate::lang::{Dim, State, Type, Value, Words};
+use crate::lang::{Dim, Key, State, Type, Value, Words};
 use crate::reading::{Bytes, Gigatransfers, Reading};
 use crate::snapshot::{PciAddress, PciDevice, PcieLink, PcieRole};
 
@@ -148,6 +148,20 @@ fn path_entries() -> Vec<Entry> {
             ceilings::range,
         ),
         derived(
+            "pcie.path.fewer_lanes",
+            Type::Entity(LINK),
+            Unit::Plain,
+            "first link of the path that runs with fewer lanes than both of its ends have",
+            |facts, index| below_both_ends(facts, index, ["width", "lower_width_max", "upper_width_max"]),
+        ),
+        derived(
+            "pcie.path.lower_speed",
+            Type::Entity(LINK),
+            Unit::Plain,
+            "first link of the path that runs at a lower speed than both of its ends can",
+            |facts, index| below_both_ends(facts, index, ["speed", "lower_speed_max", "upper_speed_max"]),
+        ),
+        derived(
             "pcie.path.assumed",
             Type::PLAIN,
             Unit::Plain,
@@ -155,6 +169,30 @@ fn path_entries() -> Vec<Entry> {
             |facts, index| ceilings::path(facts, index, |ceiling| ceiling.assumed.len() as f64),
         ),
     ]
+}
+
+/// The first link of which the first fact is below both others; absent where none is, unknown where one could be.
+fn below_both_ends(facts: &Facts<'_>, index: usize, paths: [&str; 3]) -> Derived {
+    let all = links(facts, index);
+    let State::Known(Value::List(found)) = &all.state else { return all };
+    let mut unread = Vec::new();
+    for link in found.iter() {
+        let Value::Entity(entity) = link else { continue };
+        let keys = paths.map(|path| facts.key(LINK, entity.index as usize, path)).concat();
+        let figure = |key: &Key| match facts.lookup(*key).state {
+            State::Known(Value::Number(number)) => Some(number),
+            _ => None,
+        };
+        let figures: Vec<Option<f64>> = keys.iter().map(figure).collect();
+        let below = |at: usize| figures[0].zip(figures[at]).map(|(now, most)| now < most);
+        match (figures[0], below(1), below(2)) {
+            // No lanes, or no speed: nothing was trained, or nothing was read.
+            (Some(0.0), ..) | (_, Some(false), _) | (_, _, Some(false)) => {}
+            (_, Some(true), Some(true)) => return Derived::of(State::Known(link.clone()), keys),
+            _ => unread.extend(keys.iter().zip(&figures).filter(|(_, figure)| figure.is_none()).map(|(key, _)| *key)),
+        }
+    }
+    if unread.is_empty() { Derived::absent(all.from) } else { Derived::unknown(unread) }
 }
 
 pub(super) fn link_entries() -> Vec<Entry> {

@@ -4,7 +4,7 @@ use super::catalogue::{DEVICE, EVENT, INTERFACE, MEASUREMENT, MEMBER, QDISC};
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements, offload, rows, speed};
+use super::{Derived, Facts, ceilings, events, measurements, offload, rows, speed, suspects};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Reading};
 use crate::snapshot::{Duplex, Interface, InterfaceKind, LinkModes, OperState, PortType};
@@ -41,6 +41,7 @@ pub(super) fn entries() -> Vec<Entry> {
         ),
     ]);
     entries.extend(offload::entries());
+    entries.extend(suspects::entries());
     entries.extend([
         derived(
             "log",

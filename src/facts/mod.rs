@@ -15,6 +15,7 @@ mod measurements;
 mod offload;
 mod rows;
 mod speed;
+mod suspects;
 mod sysctl;
 mod topology;
 mod unit;

@@ -38,7 +38,9 @@ pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     };
     let word = word_of(speed.0 as f64, supported, advertised, partner, training_failed(facts, index, interface));
     let from = if word == "downshift" { [from, facts.key(HOST, 0, "log_lines")].concat() } else { from };
-    Derived::of(State::Known(Value::Word(word.into())), from)
+    let unread = partner.is_none() && matches!(word, "downshift" | "below" | "advertised");
+    let assumed = unread.then(|| "the link partner offers what this port offers: not read".to_owned());
+    Derived::of(State::Known(Value::Word(word.into())), from).assuming(assumed.into_iter().collect())
 }
 
 fn word_of(speed: f64, s: &LinkModes, a: &LinkModes, p: Option<&LinkModes>, failed: bool) -> &'static str {

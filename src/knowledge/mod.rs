@@ -8,10 +8,13 @@ pub mod schema;
 use std::sync::OnceLock;
 
 pub use pattern::{holes, matches};
-pub use schema::{CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Place};
+pub use schema::{
+    CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Persistence, Place,
+    Suspect, Suspects,
+};
 
 use buses::Buses;
-use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS, LOG_EVENTS};
+use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS, LOG_EVENTS, PERSISTENCE, SUSPECTS};
 use schema::{CounterUnit, NameGroup};
 
 /// What a driver's own counter tells.
@@ -42,6 +45,8 @@ pub struct Knowledge {
     drivers: OnceLock<Drivers>,
     buses: OnceLock<Buses>,
     log_events: OnceLock<Vec<LogEventSpec>>,
+    suspects: OnceLock<Suspects>,
+    persistence: OnceLock<Vec<Persistence>>,
     counters: OnceLock<Vec<OnceLock<DriverCounters>>>,
 }
 
@@ -65,6 +70,16 @@ impl Knowledge {
     /// Kinds of kernel log lines.
     pub fn log_events(&self) -> &[LogEventSpec] {
         self.log_events.get_or_init(|| section("log-events", LOG_EVENTS))
+    }
+
+    /// Hardware that misbehaves under a setting.
+    pub fn suspects(&self) -> &Suspects {
+        self.suspects.get_or_init(|| section("suspects", SUSPECTS))
+    }
+
+    /// How temporary settings are made to last.
+    pub fn persistence(&self) -> &[Persistence] {
+        self.persistence.get_or_init(|| section("persistence", PERSISTENCE))
     }
 
     /// Constants of buses and protocols.

@@ -469,6 +469,38 @@ pub struct Drivers {
     pub source: String,
 }
 
+/// Hardware of a driver that was reported to misbehave under a setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suspect {
+    /// Driver name as ETHTOOL_GDRVINFO gives it.
+    pub driver: String,
+    /// The hardware that the reports name.
+    pub hardware: String,
+    /// What they report.
+    pub reported: String,
+    /// Where.
+    pub source: String,
+}
+
+/// Suspicions by the setting that they are about. None of them is a verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suspects {
+    /// Energy Efficient Ethernet.
+    pub eee: Vec<Suspect>,
+}
+
+/// How a temporary setting is made to last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Persistence {
+    /// Key that rules name.
+    pub key: String,
+    /// What to write where, one line for each manager; none where nothing is to last.
+    pub how: Vec<String>,
+}
+
 /// What a log event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -32,6 +32,9 @@ pub struct Case {
     /// Assignments to the given snapshot, in order: `eth0.mtu=9000`, `eth0.link.up=unknown`.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Lines of the kernel log, instead of those given.
+    #[serde(default)]
+    pub log: Option<Vec<GivenLine>>,
     /// Subject to look at; may be left out where there is one only.
     #[serde(default)]
     pub subject: Option<String>,
@@ -55,6 +58,20 @@ pub struct Case {
     /// Pieces of text that the finding must say in its texts and commands.
     #[serde(default)]
     pub says: Vec<String>,
+    /// Pieces of text that it must not say.
+    #[serde(default)]
+    pub never_says: Vec<String>,
+}
+
+/// A line of the kernel log.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenLine {
+    /// Seconds before the snapshot; none for a line without a time.
+    #[serde(default)]
+    pub age: Option<f64>,
+    /// The message.
+    pub text: String,
 }
 
 /// Result that a case expects.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::advice::PERSISTENCE;
+use crate::knowledge::Knowledge;
 use crate::lang::closest;
 use crate::rules::{Problem, RuleFile, RuleSet};
 
 /// Edges that lead nowhere, circles of explanation, unknown keys.
 pub fn lint(rules: &RuleSet) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let keys: Vec<&str> = Knowledge::embedded().persistence().iter().map(|one| one.key.as_str()).collect();
     let ids: BTreeSet<&str> = rules.ids().collect();
     for rule in rules.rules() {
         let file = RuleFile { name: rule.file.clone(), text: "".into() };
@@ -18,8 +19,8 @@ pub fn lint(rules: &RuleSet) -> Vec<Problem> {
             let hint = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             problems.push(Problem::of_rule(&file, &rule.spec.id, format!("`{edge}` is no rule{hint}")));
         }
-        for advice in rule.recommend.iter().filter(|advice| !PERSISTENCE.contains(&advice.persist.as_str())) {
-            let message = format!("`{}` is no key of persistence: {}", advice.persist, PERSISTENCE.join(", "));
+        for advice in rule.recommend.iter().filter(|advice| !keys.contains(&advice.persist.as_str())) {
+            let message = format!("`{}` is no key of persistence: {}", advice.persist, keys.join(", "));
             problems.push(Problem::of_rule(&file, &rule.spec.id, message));
         }
         if explains_itself(rules, rule.id()) {

@@ -10,7 +10,7 @@ use super::run::{Prepared, prepare, try_case};
 use crate::facts::Catalogue;
 use crate::lang::{Allow, Context, mutants};
 use crate::rules::located::Located;
-use crate::rules::schema::{ArmSpec, RuleSpec};
+use crate::rules::schema::{ArmSpec, LogArmSpec, RuleSpec};
 use crate::rules::{Problem, Rule, RuleFile, RuleSet, arm_variables, roots};
 
 /// A mutant that all tests let pass.
@@ -130,6 +130,7 @@ fn mutated(rules: &RuleSet, rule: &Rule) -> Vec<(String, RuleSpec)> {
         all.push(("requires: dropped".into(), RuleSpec { requires: None, ..rule.spec.clone() }));
     }
     all.extend(arm_mutants(&rule.spec));
+    all.extend(log_mutants(&rule.spec));
     all
 }
 
@@ -166,6 +167,38 @@ fn arm_mutants(spec: &RuleSpec) -> Vec<(String, RuleSpec)> {
                 place.text = format!("{factor} * {}", place.text);
                 all.push((format!("arm {arm_name}: {name} times {factor}"), changed));
             }
+        }
+    }
+    all
+}
+
+/// Thresholds of the log arm at a half and at twice their value, each event dropped, and the arm dropped.
+fn log_mutants(spec: &RuleSpec) -> Vec<(String, RuleSpec)> {
+    type Threshold = fn(&mut LogArmSpec) -> &mut Option<Located>;
+    let Some(log) = spec.arms.as_ref().and_then(|arms| arms.log.as_ref()) else { return Vec::new() };
+    let with = |changed: Option<LogArmSpec>| {
+        let mut spec = spec.clone();
+        if let Some(arms) = &mut spec.arms {
+            arms.log = changed;
+        }
+        spec
+    };
+    let mut all = vec![("arm log: dropped".to_owned(), with(None))];
+    let thresholds: [(&str, Threshold); 2] = [("min", |arm| &mut arm.min), ("within", |arm| &mut arm.within)];
+    for (name, threshold) in thresholds {
+        for factor in ["0.5", "2"] {
+            let mut changed = log.clone();
+            if let Some(place) = threshold(&mut changed) {
+                place.text = format!("{factor} * {}", place.text);
+                all.push((format!("arm log: {name} times {factor}"), with(Some(changed))));
+            }
+        }
+    }
+    if log.events.len() > 1 {
+        for at in 0..log.events.len() {
+            let mut changed = log.clone();
+            let event = changed.events.remove(at);
+            all.push((format!("arm log: {} dropped", event.text), with(Some(changed))));
         }
     }
     all

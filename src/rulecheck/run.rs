@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::{Case, Expected, RuleCases, TestFile};
+use super::cases::{Case, Expected, GivenLine, RuleCases, TestFile};
 use crate::advice;
 use crate::facts::{Facts, assign};
 use crate::knowledge::Knowledge;
 use crate::lang::Entity;
-use crate::reading::Source;
+use crate::reading::{Reading, Source};
 use crate::rules::{Outcome, Rule, RuleSet, Verdict, bind, diagnose};
-use crate::snapshot::{SCHEMA, Snapshot};
+use crate::snapshot::{LogLine, SCHEMA, Snapshot};
 
 /// A case that did not come out as expected, or a rule whose tests are incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +96,11 @@ pub(super) fn prepare<'c>(file: &TestFile, cases: &'c RuleCases) -> (Prepared<'c
     let mut failures = Vec::new();
     for case in &cases.cases {
         let mut snapshot = base.clone();
+        if let Some(lines) = &case.log {
+            let source = snapshot.origins.source(Source::assumed("rule test"));
+            let line = |line: &GivenLine| LogLine { age: line.age, text: line.text.clone(), source };
+            snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), source);
+        }
         let set = case.set.iter().try_for_each(|one| assign(&mut snapshot, one, Source::assumed("rule test")));
         match set {
             Ok(()) => prepared.push((case, snapshot)),
@@ -182,6 +187,9 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     for step in advice::steps(rule, finding, facts, outcome.subject) {
         let commands = [step.commands.join("\n"), step.undo.join("\n")].join("\n");
         said += &format!("\n{}\n{commands}\n{}\n{}", step.action, step.risk, step.verify);
+    }
+    if let Some(piece) = case.never_says.iter().find(|piece| said.contains(piece.as_str())) {
+        return Err(format!("it says `{piece}`: {said}"));
     }
     match case.says.iter().find(|piece| !said.contains(piece.as_str())) {
         Some(piece) => Err(format!("it does not say `{piece}`, but: {said}")),

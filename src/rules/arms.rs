@@ -1,8 +1,10 @@
-//! Arms of a counter rule: growth within the sample, the same output twice, totals since the driver was loaded.
+//! Arms of a counter rule: growth within the sample, the same output twice, totals since the driver was loaded, named events
+//! of the kernel log.
 
 use super::located::Located;
+use super::log_arm::{LogArm, LogOutcome};
 use super::problem::{Problem, RuleFile};
-use super::schema::{ArmSpec, ArmsSpec, Confidence, RuleSpec};
+use super::schema::{ArmSpec, ArmsSpec, Confidence, LogArmSpec, RuleSpec};
 use crate::facts::{Catalogue, Count, Counted, DEVICE, Facts, HOST, INTERFACE, constant};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
@@ -22,6 +24,8 @@ pub enum ArmName {
     Delta,
     /// Growth between two outputs of one capture.
     Repeat,
+    /// Events of the kernel log.
+    Log,
     /// Totals since the driver was loaded.
     Totals,
 }
@@ -32,6 +36,7 @@ impl ArmName {
         match self {
             Self::Delta => "delta",
             Self::Repeat => "repeat",
+            Self::Log => "log",
             Self::Totals => "totals",
         }
     }
@@ -42,16 +47,28 @@ impl ArmName {
 pub struct Held {
     /// Which.
     pub name: ArmName,
-    /// What was counted: growth, or the total.
+    /// What was counted: growth, the total, or events.
     pub count: f64,
     /// Its ratio to the denominator, if that was readable.
     pub ratio: Option<f64>,
-    /// Growth per second, if the window is known.
+    /// Growth or events per second, if their times are known.
     pub rate: Option<f64>,
+    /// Seconds since the newest event of the log, if it bears a time.
+    pub age: Option<f64>,
     /// Confidence of a finding by this arm.
     pub confidence: Confidence,
-    /// A growth that could be decided did not hold: the finding is information only ("not growing now").
+    /// It is no growth, and a growth that enough traffic decided did not hold: the finding is information only ("not growing
+    /// now").
     pub not_growing: bool,
+    /// The events of the log are older than the arm asks for: the finding is information only.
+    pub old: bool,
+}
+
+impl Held {
+    /// It speaks of now, not of the whole time since the driver was loaded.
+    pub fn is_fresh(&self) -> bool {
+        self.name != ArmName::Totals && !self.old
+    }
 }
 
 /// What the arms of a rule say of a subject.
@@ -90,6 +107,7 @@ pub struct Arms {
     delta: Option<Thresholds>,
     repeat: Option<Thresholds>,
     totals: Option<Thresholds>,
+    log: Option<LogArm>,
 }
 
 /// A sum of canonical counters.
@@ -112,13 +130,14 @@ impl Arms {
         let mut reader = Reader { rule, file, problems, failed: false };
         let count = reader.counters(&spec.count);
         let of = reader.counters(&spec.of);
-        if spec.count.is_empty() {
+        if spec.count.is_empty() && spec.log.is_none() {
             reader.note(&rule.id, "arms count something: `count: [canonical counter]`".into(), None);
         }
         let delta = spec.delta.as_ref().map(|arm| reader.thresholds(arm, None));
         let repeat = spec.repeat.as_ref().map(|arm| reader.thresholds(arm, delta));
         let totals = spec.totals.as_ref().map(|arm| reader.thresholds(arm, None));
-        (!reader.failed).then_some(Self { count, of, delta, repeat, totals })
+        let log = spec.log.as_ref().map(|arm| reader.log(arm));
+        (!reader.failed).then_some(Self { count, of, delta, repeat, totals, log })
     }
 
     /// What the arms say of a subject.
@@ -127,26 +146,19 @@ impl Arms {
         let of = (!self.of.is_empty()).then(|| sum(facts, subject, &self.of));
         let grew = self.growth_arm(&count, of.as_ref());
         let totals = self.totals.as_ref().map(|arm| totals_arm(arm, &count, of.as_ref(), uptime(facts)));
-        let outcomes = [grew.as_ref().map(|(_, outcome)| outcome.0), totals.as_ref().map(|outcome| outcome.0)];
-        let stood_still = matches!(outcomes[0], Some(Some(false)));
-        let held = match (grew, totals) {
-            (Some((name, (Some(true), ratio, rate, confidence))), _) => {
-                Some(Held { name, count: count.growth, ratio, rate, confidence, not_growing: false })
-            }
-            (_, Some((Some(true), ratio, rate, confidence))) => Some(Held {
-                name: ArmName::Totals,
-                count: count.total,
-                ratio,
-                rate,
-                confidence,
-                not_growing: stood_still,
-            }),
-            _ => None,
-        };
+        let log = self.log.as_ref().map(|arm| arm.evaluate(facts, subject));
+        let mut outcomes = vec![grew.as_ref().map(|(_, outcome)| outcome.0), totals.as_ref().map(|outcome| outcome.0)];
+        if self.count.is_empty() {
+            outcomes.clear();
+        }
+        // Without a denominator nobody knows whether there was anything to lose.
+        let stood_still = of.is_some() && matches!(outcomes.first(), Some(Some(Some(false))));
+        outcomes.push(log.as_ref().filter(|log| log.exists).map(|log| log.held));
+        let held = held(grew, totals, log.as_ref(), &count, stood_still);
         let given = outcomes.iter().flatten();
         let state = if held.is_some() {
             State::TRUE
-        } else if !count.exists {
+        } else if !count.exists && !log.as_ref().is_some_and(|log| log.exists) {
             State::Absent
         } else if given.clone().count() > 0 && given.clone().all(|outcome| *outcome == Some(false)) {
             State::FALSE
@@ -156,29 +168,25 @@ impl Arms {
         let mut arms = Evaluation::from(state);
         match arms.outcome {
             State::Absent => arms.absent = self.keys(subject, "total"),
-            State::Unknown => arms.needed = self.keys(subject, if count.total_complete { "growth" } else { "total" }),
+            State::Unknown => {
+                let counted = !self.count.is_empty() && given.clone().take(outcomes.len() - 1).any(Option::is_none);
+                if counted {
+                    arms.needed = self.keys(subject, if count.total_complete { "growth" } else { "total" });
+                }
+                if log.as_ref().is_some_and(|log| log.held.is_none()) {
+                    arms.needed.extend(LogArm::lines());
+                }
+            }
             State::Known(_) => {}
         }
-        if held.is_some() {
-            arms.touched = self.keys(
-                subject,
-                held.as_ref().map_or("total", |held| match held.name {
-                    ArmName::Totals => "total",
-                    ArmName::Delta | ArmName::Repeat => "growth",
-                }),
-            );
+        if let Some(held) = &held {
+            arms.touched = match held.name {
+                ArmName::Totals => self.keys(subject, "total"),
+                ArmName::Delta | ArmName::Repeat => self.keys(subject, "growth"),
+                ArmName::Log => log.map(|log| log.touched).unwrap_or_default(),
+            };
         }
-        let number =
-            |value: Option<f64>| Evaluation::from(value.map_or(State::Unknown, |v| State::Known(Value::Number(v))));
-        let name = held.as_ref().map_or(State::Unknown, |held| State::Known(Value::Text(held.name.word().into())));
-        let variables = vec![
-            arms,
-            name.into(),
-            number(held.as_ref().map(|held| held.count)),
-            number(held.as_ref().and_then(|held| held.ratio)),
-            number(held.as_ref().and_then(|held| held.rate)),
-        ];
-        ArmsResult { held, variables }
+        ArmsResult { variables: variables(arms, held.as_ref()), held }
     }
 
     /// Names of the counters that are added up.
@@ -211,6 +219,62 @@ impl Arms {
     }
 }
 
+/// The first arm that holds: growth, events that are fresh, totals, events that are not.
+fn held(
+    grew: Option<(ArmName, ArmOutcome)>,
+    totals: Option<ArmOutcome>,
+    log: Option<&LogOutcome>,
+    count: &Sum,
+    stood_still: bool,
+) -> Option<Held> {
+    let plain = |name, count, (_, ratio, rate, confidence): ArmOutcome| Held {
+        name,
+        count,
+        ratio,
+        rate,
+        age: None,
+        confidence,
+        not_growing: stood_still && name == ArmName::Totals,
+        old: false,
+    };
+    let log = log.filter(|log| log.held == Some(true)).map(|log| Held {
+        name: ArmName::Log,
+        count: log.count,
+        ratio: None,
+        rate: log.rate,
+        age: log.age,
+        confidence: log.confidence,
+        not_growing: stood_still,
+        old: log.old,
+    });
+    let grew = grew.filter(|(_, outcome)| outcome.0 == Some(true));
+    let grew = grew.map(|(name, outcome)| plain(name, count.growth, outcome));
+    let totals = totals.filter(|outcome| outcome.0 == Some(true));
+    let totals = totals.map(|outcome| plain(ArmName::Totals, count.total, outcome));
+    let fresh = log.clone().filter(|log| !log.old);
+    grew.or(fresh).or(totals).or(log)
+}
+
+/// `arms` and the `arm.*` variables, in the order of `arm_variables`.
+fn variables(arms: Evaluation, held: Option<&Held>) -> Vec<Evaluation> {
+    let number =
+        |value: Option<f64>| Evaluation::from(value.map_or(State::Unknown, |v| State::Known(Value::Number(v))));
+    let is = |name| Evaluation::from(held.map_or(State::Unknown, |held| State::Known(Value::Bool(held.name == name))));
+    let name = held.map_or(State::Unknown, |held| State::Known(Value::Text(held.name.word().into())));
+    vec![
+        arms,
+        name.into(),
+        number(held.map(|held| held.count)),
+        number(held.and_then(|held| held.ratio)),
+        number(held.and_then(|held| held.rate)),
+        number(held.and_then(|held| held.age)),
+        is(ArmName::Delta),
+        is(ArmName::Repeat),
+        is(ArmName::Log),
+        is(ArmName::Totals),
+    ]
+}
+
 fn sum(facts: &Facts<'_>, subject: Entity, terms: &[Term]) -> Sum {
     let all = facts.knowledge().canonical_counters();
     let mut sum = Sum { total_complete: true, growth_complete: true, ..Sum::default() };
@@ -238,7 +302,7 @@ type ArmOutcome = (Option<bool>, Option<f64>, Option<f64>, Confidence);
 fn growth_arm(arm: &Thresholds, name: ArmName, count: &Sum, of: Option<&Sum>) -> ArmOutcome {
     let mut confidence = arm.confidence.unwrap_or(match name {
         ArmName::Delta => Confidence::High,
-        ArmName::Repeat | ArmName::Totals => Confidence::Medium,
+        ArmName::Repeat | ArmName::Log | ArmName::Totals => Confidence::Medium,
     });
     let rate = count.window.map(|window| count.growth / window);
     let denominator = of.filter(|of| of.growth_complete && of.exists).map(|of| of.growth);
@@ -248,6 +312,12 @@ fn growth_arm(arm: &Thresholds, name: ArmName, count: &Sum, of: Option<&Sum>) ->
         confidence = lower(confidence);
     }
     if count.growth < arm.min.max(1.0) {
+        // What was not counted in all its time did not grow in the sample, whether or not that was read.
+        let before = |of: &Sum| of.total - if of.growth_complete { of.growth } else { 0.0 };
+        let seen = of.is_none_or(|of| of.total_complete && before(of) >= arm.floor);
+        if count.total_complete && count.total < arm.min.max(1.0) && seen {
+            return (Some(false), ratio, rate, confidence);
+        }
         // A part that could not be read may have grown; a short window or too little traffic proves nothing.
         let long = name == ArmName::Repeat || count.window.is_some_and(|window| window >= REFRESH_SECONDS);
         let busy = of.is_none() || enough;
@@ -408,6 +478,28 @@ impl Reader<'_> {
             per_day: per_day.or(base.per_day),
             confidence: arm.confidence,
         }
+    }
+
+    fn log(&mut self, arm: &LogArmSpec) -> LogArm {
+        let known = Knowledge::embedded().log_events();
+        let mut events = Vec::new();
+        for event in &arm.events {
+            if let Some(kind) = known.iter().position(|one| one.event == event.text) {
+                events.push(kind);
+                continue;
+            }
+            let near = closest(&event.text, known.iter().map(|one| one.event.as_str()));
+            let help = near.first().map(|near| format!("did you mean `{near}`?"));
+            self.note(event, format!("`{}` is no event of the log", event.text), help);
+        }
+        if arm.events.is_empty() {
+            let id = &self.rule.id;
+            self.note(id, "a log arm counts something: `events: [link_down]`".into(), None);
+        }
+        let mut number =
+            |place: &Option<Located>, wanted| self.constant(place.as_ref(), &[wanted]).map(|(number, _)| number);
+        let min = number(&arm.min, Dim::PLAIN).unwrap_or(1.0);
+        LogArm { events, min, within: number(&arm.within, Dim::TIME), confidence: arm.confidence }
     }
 
     fn constant(&mut self, place: Option<&Located>, wanted: &[Dim]) -> Option<(f64, Dim)> {

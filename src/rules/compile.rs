@@ -93,6 +93,11 @@ pub fn arm_variables() -> Vec<(String, Type)> {
         ("arm.growth".into(), Type::PLAIN),
         ("arm.ratio".into(), Type::PLAIN),
         ("arm.rate".into(), Type::number(crate::lang::Dim::FREQUENCY)),
+        ("arm.age".into(), Type::number(crate::lang::Dim::TIME)),
+        ("arm.delta".into(), Type::Bool),
+        ("arm.repeat".into(), Type::Bool),
+        ("arm.log".into(), Type::Bool),
+        ("arm.totals".into(), Type::Bool),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arms::{ArmName, Held, lower};
+use super::arms::{Held, lower};
 use super::compile::Rule;
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Scope, Severity};
@@ -152,12 +152,29 @@ pub fn diagnose(rules: &RuleSet, facts: &Facts<'_>) -> Diagnosis {
     let mut outcomes = Vec::new();
     for (position, rule) in rules.rules().iter().enumerate() {
         for subject in facts.entities(rule.subject_scope()) {
-            let outcome = ask(rule, position, subject, &seen);
+            let mut outcome = ask(rule, position, subject, &seen);
+            if outcome.verdict == Verdict::Unknown {
+                let below = missing_below(rule, subject, &seen, &outcomes);
+                outcome.missing.extend(below);
+            }
             seen.verdicts.insert((position, subject), outcome.verdict);
             outcomes.push(outcome);
         }
     }
     Diagnosis { outcomes }
+}
+
+/// What is missing to the rules that a condition asks for.
+fn missing_below(rule: &Rule, subject: Entity, seen: &Seen<'_>, outcomes: &[Outcome]) -> BTreeSet<Key> {
+    let mut missing = BTreeSet::new();
+    for asked in rule.when.fired_rules() {
+        let Some(position) = seen.rules.position(&asked) else { continue };
+        let scope = seen.rules.rules()[position].subject_scope();
+        let subjects = related(seen.facts, subject, scope);
+        let asked = outcomes.iter().filter(|other| other.rule == position && subjects.contains(&other.subject));
+        missing.extend(asked.flat_map(|other| &other.missing).copied());
+    }
+    missing
 }
 
 /// Entities bound to the names of a rule.
@@ -175,7 +192,7 @@ pub fn variables(
     world: &dyn World,
     roots: &[Entity],
 ) -> (Vec<Evaluation>, Option<Held>) {
-    let mut variables = Vec::with_capacity(rule.lets.len() + 5);
+    let mut variables = Vec::with_capacity(rule.lets.len() + 10);
     for (_, program) in &rule.lets {
         let value = program.evaluate_traced(world, roots, &variables);
         variables.push(value);
@@ -248,7 +265,7 @@ fn finding(
         Some(held) => held.confidence,
         None => choose(&rule.confidence_when, spec.confidence, &holds, Confidence::min),
     };
-    if arm.as_ref().is_some_and(|held| held.not_growing && held.name == ArmName::Totals) {
+    if arm.as_ref().is_some_and(|held| held.not_growing || held.old) {
         severity = Severity::Info;
     }
     let mut assumed: Vec<String> = Vec::new();

@@ -5,6 +5,7 @@ mod compile;
 mod evaluate;
 mod load;
 pub mod located;
+mod log_arm;
 mod problem;
 mod roots;
 pub mod schema;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arms::ArmName;
+use super::arms::Held;
 use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
 use super::load::RuleSet;
@@ -40,7 +40,7 @@ fn layer(rule: &Rule) -> usize {
 /// Class of the report's order: a ceiling that a measurement reached, growing loss, link down or degraded, other faults, risk,
 /// limit, hygiene.
 fn class(facts: &Facts<'_>, rule: &Rule, outcome: &Outcome, finding: &Finding) -> u8 {
-    let growing = finding.arm.as_ref().is_some_and(|held| matches!(held.name, ArmName::Delta | ArmName::Repeat));
+    let growing = finding.arm.as_ref().is_some_and(Held::is_fresh);
     match finding.kind {
         Kind::Fault if growing => 1,
         Kind::Fault if finding.arm.is_none() && layer(rule) < 2 => 2,
@@ -109,7 +109,7 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
             .iter()
             .filter(|(other, outcome, finding)| other != at && folds(facts, rules, (outcome, finding), symptom));
         let lowest = mine.min_by_key(|(other, outcome, finding)| {
-            let measured = finding.arm.as_ref().is_some_and(|held| held.name != ArmName::Totals);
+            let measured = finding.arm.as_ref().is_some_and(Held::is_fresh);
             (layer(&rules.rules()[outcome.rule]), !measured, *other)
         });
         if let Some((cause, _, _)) = lowest {

@@ -146,6 +146,24 @@ pub struct ArmSpec {
     pub confidence: Option<Confidence>,
 }
 
+/// Named events of the kernel log. Lines without a time count as they stand; too few within the time, but enough in all, are
+/// information only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogArmSpec {
+    /// Events that are counted together, by their names in knowledge/log-events.
+    pub events: Vec<Located>,
+    /// Smallest number of them; 1 where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Located>,
+    /// How old they may be; any age where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<Located>,
+    /// Confidence of a finding by this arm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+}
+
 /// The arms of a counter rule: any of them holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -163,6 +181,9 @@ pub struct ArmsSpec {
     /// Since the driver was loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub totals: Option<ArmSpec>,
+    /// Events of the kernel log that name the subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogArmSpec>,
 }
 
 /// One thing to do.

@@ -6,7 +6,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
 use crate::facts::{Catalogue, Unit, show, unit_of_type};
 use crate::formats::shell::shell_quote;
-use crate::lang::{Context, Diagnostic, Entity, Evaluation, Program, State, World, check};
+use crate::lang::{Context, Diagnostic, Entity, Evaluation, Program, State, Type, World, check};
 
 /// Steps that a template may take: a bound, far above what a text needs.
 const FUEL: u64 = 20_000;
@@ -73,6 +73,8 @@ impl Template {
             let filled = match input.program.evaluate(world, roots, variables).outcome {
                 State::Known(crate::lang::Value::Bool(flag)) => serde_json::Value::Bool(flag),
                 State::Known(value) => serde_json::Value::String(show(&value, input.unit)),
+                // A condition that was not read does not hold: a placeholder would count as true.
+                State::Absent | State::Unknown if *input.program.result_type() == Type::Bool => false.into(),
                 State::Absent | State::Unknown => serde_json::Value::String(placeholder(&input.path)),
             };
             insert(&mut context, &input.path, filled);
@@ -206,8 +208,11 @@ fn insert(context: &mut serde_json::Value, path: &str, filled: serde_json::Value
     *place = filled;
 }
 
-/// The unit of the fact that the path ends in; for a `let`, the unit of its dimension.
+/// The unit of the fact that the path ends in; for a `let`, the unit of its dimension; for the ratio of an arm a share.
 fn unit_of(path: &str, program: &Program) -> Unit {
+    if path == "arm.ratio" {
+        return Unit::Share;
+    }
     let catalogue = Catalogue::shared();
     let entries = program.reads().into_iter().filter_map(|(scope, slot)| catalogue.at(scope, slot));
     let last = entries.filter(|entry| path.ends_with(&format!(".{}", entry.path))).max_by_key(|entry| entry.path.len());

@@ -247,7 +247,8 @@ fn a_broken_rule_costs_that_rule_alone() {
     let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let rules: std::collections::BTreeSet<&str> =
         report["checks"].as_array().unwrap().iter().filter_map(|check| check["rule"].as_str()).collect();
-    assert_eq!(rules, ["pcie.path-below-link", "test.sound"].into());
+    assert!(rules.contains("pcie.path-below-link") && rules.contains("test.sound"), "{rules:?}");
+    assert!(!rules.contains("test.broken"));
     // File, line and column of the word, the line itself with a caret below it, and the nearest name. The condition is on the
     // sixth line of the file; behind two blanks, `when: ` and `iface.` the wrong word begins in column 15.
     assert!(said.err.contains("mixed.yaml:6:15"), "{}", said.err);
@@ -305,7 +306,9 @@ fn a_users_rule_replaces_the_built_in_one_of_its_id() {
         (finding["kind"].as_str(), finding["title"].as_str()),
         (Some("hygiene"), Some("Test of pcie.path-below-link"))
     );
-    assert_eq!(run(&["rules", "list", "--rules", &folder.at("rules")]).out.lines().count(), 1, "one id, one rule");
+    let built_in = run(&["rules", "list"]).out.lines().count();
+    let listed = run(&["rules", "list", "--rules", &folder.at("rules")]).out.lines().count();
+    assert_eq!(listed, built_in, "one id, one rule");
     // The folders of the configuration work the same way, the one on the command line wins.
     folder.write("config/netdoctor/rules.d/x.yaml", own.replace("Test of", "Configured"));
     let mut command = netdoctor(&["rules", "show", "pcie.path-below-link"]);
@@ -401,16 +404,22 @@ fn rule_tests_pass_fail_and_miss_mutants() {
 
 #[test]
 fn coverage_names_what_made_a_rule_fire() {
+    let all = run(&["rules", "list"]).out.lines().count();
     let said = run(&["rules", "coverage", "fixtures/seeds"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(
-        said.out.contains("pcie.path-below-link: ") && said.out.contains("1 of 1 rules fire from 3 captures"),
+        said.out.contains("pcie.path-below-link: ")
+            && said.out.contains(&format!("1 of {all} rules fire from 3 captures")),
         "{}",
         said.out
     );
     assert!(said.out.contains("qnap-ts855x-mtu1500.json"), "{}", said.out);
     let said = run(&["rules", "coverage", HEALTHY]);
-    assert!(said.out.contains("(unproven)") && said.out.contains("0 of 1 rules fire from 1 captures"), "{}", said.out);
+    assert!(
+        said.out.contains("(unproven)") && said.out.contains(&format!("0 of {all} rules fire from 1 captures")),
+        "{}",
+        said.out
+    );
     let said = run(&["rules", "coverage", "no-such-file"]);
     assert!(said.err.contains("no-such-file"), "{}", said.err);
     assert_eq!(said.code, 3, "an input that can't be read");

@@ -73,9 +73,8 @@ fn the_limit_is_no_alarm() {
     let report = seed("qnap-ts855x-mtu1500");
     assert!(report.answer.starts_with("Nothing wrong found"), "{}", report.answer);
     assert!(report.answer.contains("25-28 Gb/s"), "{}", report.answer);
-    // The payload size needs root, and the report says with which command.
-    let command = report.next_command.as_deref().unwrap();
-    assert!(command.starts_with("sudo lspci") && command.ends_with("0000:01:00.0"), "{command}");
+    // The report names the command that would decide most of what is open.
+    assert!(report.next_command.is_some());
     // The 2.5 Gb/s port beside it is judged by its link alone.
     let small = report.interfaces.iter().find(|row| row.name == "eth0").unwrap();
     assert_eq!(small.ceiling.as_ref().unwrap().binding, "link");
@@ -85,11 +84,8 @@ fn the_limit_is_no_alarm() {
 fn gen4_x16_limits_nothing() {
     let report = seed("qnap-tsh1277afx");
     assert!(report.findings.is_empty(), "{:?}", report.findings);
-    let check = report.checks.iter().find(|check| check.result == "passes").unwrap();
-    assert_eq!(
-        (check.rule.as_str(), check.subjects.as_slice()),
-        ("pcie.path-below-link", &["0000:01:00.0".to_owned()][..])
-    );
+    let passes = |rule: &str| report.checks.iter().find(|check| check.result == "passes" && check.rule == rule);
+    assert_eq!(passes("pcie.path-below-link").unwrap().subjects, ["0000:01:00.0"]);
     let row = report.interfaces.iter().find(|row| row.name == "eth4").unwrap();
     assert_eq!(row.ceiling.as_ref().unwrap().binding, "link");
 }
