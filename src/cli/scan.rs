@@ -14,7 +14,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "IFACE")]
     interface: Vec<String>,
     /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
-    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
+    #[arg(long, visible_alias = "during", value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
     interval: u64,
     /// Read files below this folder instead of /, for tests and mounted systems
     #[arg(long, value_name = "DIR", default_value = "/")]

@@ -93,9 +93,12 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     let decided = report.checks.iter().any(|check| check.result == "passes" || check.result == "fires");
     let ports = format!("{up} hardware port{} up", if up == 1 { " that is" } else { "s that are" });
     match (decided, undecided) {
+        (true, _) if hardware.clone().count() == 0 => {
+            "Nothing wrong found. No hardware port here, so no link or PCIe ceiling to judge.".into()
+        }
         (true, _) => format!("Nothing wrong found on {ports}."),
         (false, true) => "Not decided: readings that the checks need are missing.".into(),
-        (false, false) if hardware.count() == 0 => {
+        (false, false) if hardware.clone().count() == 0 => {
             "Nothing could be judged: this host has no hardware port, and no check concerns it.".into()
         }
         (false, false) => format!("Nothing could be judged: no check concerns this host ({ports})."),

@@ -296,13 +296,14 @@ fn quality(report: &Report) -> String {
     let mut out = escape::prose(&report.sample.quality);
     let unseen = &report.not_seen;
     if !unseen.is_empty() {
-        let named = if unseen.len() <= 3 { unseen.len() } else { 2 };
-        let mut list: Vec<_> = unseen.iter().take(named).map(|x| escape::prose(&x.what)).collect();
-        if unseen.len() > named {
-            list.push(format!("{} more", numbers::count((unseen.len() - named) as u64)));
-        }
         let space = if out.is_empty() { "" } else { " " };
-        out = format!("{out}{space}Not seen: {}.", and(&list));
+        // Line 2 stays short: many gaps are a number here and a list below.
+        let what = if unseen.len() <= 2 {
+            and(&unseen.iter().map(|x| escape::prose(&x.what)).collect::<Vec<_>>())
+        } else {
+            format!("{} (see below)", numbers::plural(unseen.len(), "reading"))
+        };
+        out = format!("{out}{space}Not seen: {what}.");
     }
     out
 }
