@@ -39,6 +39,9 @@ impl Template {
     /// Checks a template: its syntax and each name in it.
     pub fn check(source: &str, purpose: Purpose, context: &Context<'_>) -> Result<Self, Vec<Diagnostic>> {
         simple(source, purpose)?;
+        if !source.contains('{') {
+            return Ok(Self { source: source.into(), purpose, inputs: Vec::new() });
+        }
         let environment = environment(purpose);
         let parsed = environment.template_from_str(source).map_err(|error| {
             let span = error.range().unwrap_or(0..source.len());
