@@ -7,7 +7,7 @@ use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Severity, Side};
-use crate::facts::{Facts, MeasuredVerdict};
+use crate::facts::{Facts, HOST, MeasuredVerdict};
 use crate::snapshot::{NaturalPart, natural};
 
 /// A finding in its place.
@@ -85,8 +85,37 @@ fn folds(facts: &Facts<'_>, rules: &RuleSet, cause: (&Outcome, &Finding), sympto
     let edge = rule.spec.explains.iter().find(|edge| edge.rule == other.id());
     let own_side = edge.is_some_and(|edge| edge.side != Some(Side::Peer));
     let belongs = related(facts, cause.0.subject, symptom.subject.scope).contains(&symptom.subject);
+    let carries = symptom.subject.scope != HOST || carries_most(facts, cause.0);
     let binds = cause.1.kind != Kind::Limit || at_ceiling(facts, cause.0);
-    own_side && belongs && cause.1.confidence > Confidence::Low && binds
+    own_side && belongs && carries && cause.1.confidence > Confidence::Low && binds
+}
+
+/// Share of the host's bytes from which an interface may explain what the host counts as a whole.
+const MOST: f64 = 0.5;
+
+/// True where the interfaces of a cause carry what a symptom of the whole host is about: a measured result's own interface; else
+/// at least half of the bytes of the sample; without a sample the default route.
+fn carries_most(facts: &Facts<'_>, cause: &Outcome) -> bool {
+    let mine = facts.interfaces_of(cause.subject);
+    if mine.is_empty() {
+        return true;
+    }
+    let interfaces = &facts.snapshot().interfaces;
+    let measured: Vec<&String> =
+        facts.snapshot().host.measured.known().into_iter().flatten().filter_map(|one| one.interface.known()).collect();
+    if !measured.is_empty() {
+        return mine.iter().any(|index| measured.contains(&&interfaces[*index].name));
+    }
+    let bytes = |index: usize| -> f64 {
+        let grown = ["rx_bytes", "tx_bytes"].iter().filter_map(|name| facts.count(index, name).counted()?.growth);
+        grown.map(|bytes| bytes as f64).sum()
+    };
+    // Virtual interfaces carry again what their ports carry.
+    let all: f64 = (0..interfaces.len()).filter(|index| interfaces[*index].device.known().is_some()).map(bytes).sum();
+    if all > 0.0 {
+        return mine.iter().copied().map(bytes).sum::<f64>() >= MOST * all;
+    }
+    mine.iter().any(|index| interfaces[*index].session.is_default_route.known() == Some(&true))
 }
 
 /// Ranks the findings of a diagnosis: roots in order, each followed by what is folded below it.

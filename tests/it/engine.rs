@@ -509,6 +509,43 @@ fn what_may_not_be_a_cause_folds_nothing() {
 }
 
 #[test]
+fn an_interface_explains_the_host_only_where_it_carries_the_traffic() {
+    let rules = rules(
+        &[
+            rule("tcp.symptom", "host", "when: host.cpus > 0\nkind: fault"),
+            rule("link.cause", "interface", "when: iface.mtu < 9000B\nkind: fault\nexplains: [{rule: tcp.symptom}]"),
+        ]
+        .concat(),
+    );
+    let under = |measured: Value, eth0: Value| {
+        let mut cause = json!({"name": "eth0", "mtu": [1500, "assumed"], "device": ["0000:01:00.0", "assumed"]});
+        for (name, value) in eth0.as_object().unwrap() {
+            cause[name] = value.clone();
+        }
+        let bytes = json!({"group": "rtnl_link_stats64", "source": "assumed", "at_ms": [0, 3000],
+            "counters": [["rx_bytes", 0, 1000], ["tx_bytes", 0, 1000]]});
+        let other = json!({"name": "eth1", "mtu": [9000, "assumed"], "device": ["0000:02:00.0", "assumed"], "counters": [bytes]});
+        let report = report_by(
+            &rules,
+            &host(json!({"host": {"cpus": [4, "assumed"], "measured": measured}, "interfaces": [cause, other]})),
+        );
+        let found = report.findings.iter().find(|one| one.rule == "tcp.symptom").unwrap();
+        found.under.clone()
+    };
+    let over = |name: &str| json!([[{"tool": "iperf3", "rate": [1_000_000_000, "assumed"], "interface": [name, "assumed"]}], "assumed"]);
+    let nothing = || json!([[], "assumed"]);
+    let sent = |bytes: u64| {
+        json!({"counters": [{"group": "rtnl_link_stats64", "source": "assumed", "at_ms": [0, 3000],
+            "counters": [["rx_bytes", 0, bytes], ["tx_bytes", 0, 0]]}]})
+    };
+    let cause = Some("link.cause".to_owned());
+    assert_eq!(under(over("eth0"), json!({})), cause, "the test ran over it");
+    assert_eq!(under(over("eth1"), sent(9000)), None, "the test ran over another port");
+    assert_eq!(under(nothing(), sent(9000)), cause, "it carried most of the sample");
+    assert_eq!(under(nothing(), sent(500)), None, "it carried little of it");
+}
+
+#[test]
 fn a_cause_of_the_card_folds_the_symptoms_of_its_ports() {
     let rules = rules(
         &[
