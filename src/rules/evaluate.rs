@@ -192,9 +192,22 @@ pub fn variables(
     world: &dyn World,
     roots: &[Entity],
 ) -> (Vec<Evaluation>, Option<Held>) {
+    values(rule, facts, world, roots, Program::evaluate_traced)
+}
+
+/// An evaluation with or without a note of the facts that were read.
+type Evaluate = fn(&Program, &dyn World, &[Entity], &[Evaluation]) -> Evaluation;
+
+fn values(
+    rule: &Rule,
+    facts: &Facts<'_>,
+    world: &dyn World,
+    roots: &[Entity],
+    evaluate: Evaluate,
+) -> (Vec<Evaluation>, Option<Held>) {
     let mut variables = Vec::with_capacity(rule.lets.len() + 10);
     for (_, program) in &rule.lets {
-        let value = program.evaluate_traced(world, roots, &variables);
+        let value = evaluate(program, world, roots, &variables);
         variables.push(value);
     }
     let Some(arms) = &rule.arms else { return (variables, None) };
@@ -216,18 +229,22 @@ fn ask(rule: &Rule, position: usize, subject: Entity, seen: &Seen<'_>) -> Outcom
     let roots = bind(rule, subject);
     let mut outcome =
         Outcome { rule: position, subject, verdict: Verdict::NotApplicable, missing: BTreeSet::new(), finding: None };
-    let requires = rule.requires.as_ref().map(|program| program.evaluate_traced(seen, &roots, &[]));
+    // Most rules do not fire: only for a finding is it noted which facts were read.
+    let requires = rule.requires.as_ref().map(|program| program.evaluate(seen, &roots, &[]));
     if requires.as_ref().is_some_and(excluded) {
         return outcome;
     }
-    let (variables, arm) = variables(rule, seen.facts, seen, &roots);
-    let when = rule.when.evaluate_traced(seen, &roots, &variables);
+    let (quick, _) = values(rule, seen.facts, seen, &roots, Program::evaluate);
+    let when = rule.when.evaluate(seen, &roots, &quick);
     let taken = requires.as_ref().map_or_else(BTreeSet::new, |requires| requires.needed.clone());
     match when.outcome {
         State::Known(Value::Bool(true)) => {
             outcome.verdict = Verdict::Fires;
-            let mut touched = when.touched;
-            touched.extend(requires.into_iter().flat_map(|requires| requires.touched));
+            let (variables, arm) = variables(rule, seen.facts, seen, &roots);
+            let mut touched = rule.when.evaluate_traced(seen, &roots, &variables).touched;
+            if let Some(program) = &rule.requires {
+                touched.extend(program.evaluate_traced(seen, &roots, &[]).touched);
+            }
             for program in &rule.evidence {
                 touched.extend(program.evaluate_traced(seen, &roots, &variables).touched);
             }
