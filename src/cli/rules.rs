@@ -8,7 +8,7 @@ use crate::capture;
 use crate::reading::numbers::plural;
 use crate::report::escape::visible;
 use crate::rulecheck::{cover, lint, read_allowed, read_tests, run_tests, survivors};
-use crate::rules::schema::{Confidence, Interrupts, Kind, RuleSpec, Scope, Severity};
+use crate::rules::schema::{Interrupts, RuleSpec};
 use crate::rules::{Rule, RuleFolder, RuleSet};
 
 /// Subcommands of `rules`.
@@ -90,32 +90,6 @@ fn run_raw(command: &Command, surroundings: &mut Surroundings<'_>) -> Output {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Fault => "fault",
-        Kind::Risk => "risk",
-        Kind::Limit => "limit",
-        Kind::Hygiene => "hygiene",
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Critical => "critical",
-        Severity::Warning => "warning",
-        Severity::Advice => "advice",
-        Severity::Info => "info",
-    }
-}
-
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Host => "host",
-        Scope::Interface => "interface",
-        Scope::PciDevice => "pci_device",
-    }
-}
-
 fn list(arguments: &List) -> Output {
     let (rules, problems) = match load_rules(&arguments.rules) {
         Ok(loaded) => loaded,
@@ -128,9 +102,9 @@ fn list(arguments: &List) -> Output {
         out += &format!(
             "{:<width$}  {:<8} {:<9} {:<11} {}\n",
             rule.id(),
-            kind(spec.kind),
-            severity(spec.severity),
-            scope(spec.scope),
+            spec.kind.word(),
+            spec.severity.word(),
+            spec.scope.word(),
             spec.title
         );
     }
@@ -162,9 +136,9 @@ fn page(rule: &Rule) -> String {
     let mut page = format!("{}\n{}\n\n", rule.id(), spec.title);
     page += &format!(
         "{}, {}, asked of each {}; {}:{}\n",
-        kind(spec.kind),
-        severity(spec.severity),
-        scope(spec.scope),
+        spec.kind.word(),
+        spec.severity.word(),
+        spec.scope.word(),
         rule.file,
         spec.id.line
     );
@@ -216,17 +190,13 @@ fn conditions(page: &mut String, spec: &RuleSpec) {
     }
     *page += &format!("  {}\n", spec.when.text);
     for one in &spec.severity_when {
-        *page += &format!("  severity {} when {}\n", severity(one.is), one.when.text);
+        *page += &format!("  severity {} when {}\n", one.is.word(), one.when.text);
     }
     for one in &spec.kind_when {
-        *page += &format!("  kind {} when {}\n", kind(one.is), one.when.text);
+        *page += &format!("  kind {} when {}\n", one.is.word(), one.when.text);
     }
     for one in &spec.confidence_when {
-        let word = match one.is {
-            Confidence::High => "high",
-            Confidence::Medium => "medium",
-            Confidence::Low => "low",
-        };
+        let word = one.is.word();
         *page += &format!("  confidence {word} when {}\n", one.when.text);
     }
 }

@@ -12,7 +12,7 @@ use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Evaluation, Key, Program, State, Term, Value};
 use crate::report::escape::visible;
 use crate::report::origin;
-use crate::rules::{Rule, RuleSet, Seen, bind, diagnose, related, variables};
+use crate::rules::{Diagnosis, Rule, RuleSet, Seen, bind, diagnose, related, variables};
 
 /// Arguments of `rules trace`.
 #[derive(Debug, clap::Args)]
@@ -54,14 +54,14 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     if subjects.is_empty() {
         out = format!("{}: this host has nothing that the rule is asked of\n", rule.id());
     }
+    let diagnosis = diagnose(&rules, &facts);
     for subject in subjects {
-        out += &trace(&rules, rule, &facts, subject);
+        out += &trace(&rules, rule, &facts, &diagnosis, subject);
     }
     Output { out, err: problems, ..Output::default() }
 }
 
-fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, subject: Entity) -> String {
-    let diagnosis = diagnose(rules, facts);
+fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, diagnosis: &Diagnosis, subject: Entity) -> String {
     let outcome =
         diagnosis.outcomes.iter().find(|one| rules.rules()[one.rule].id() == rule.id() && one.subject == subject);
     let verdict = outcome.map_or("not asked", |outcome| outcome.verdict.word());
@@ -79,7 +79,7 @@ fn trace(rules: &RuleSet, rule: &Rule, facts: &Facts<'_>, subject: Entity) -> St
             out += &format!("{}\n", visible(&line));
         }
     }
-    let world = Seen::after(rules, facts, &diagnosis);
+    let world = Seen::after(rules, facts, diagnosis);
     let roots = bind(rule, subject);
     let (values, _) = variables(rule, facts, &world, &roots);
     let mut printer = Printer { facts, rule, out: String::new() };

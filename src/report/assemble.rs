@@ -15,7 +15,7 @@ use crate::advice;
 use crate::facts::{Facts, INTERFACE, MeasuredVerdict, Unit, show};
 use crate::lang::{Key, State, Value};
 use crate::reading::{GapKind, Reading, Source, numbers};
-use crate::rules::schema::{Confidence, Interrupts, Kind, Severity};
+use crate::rules::schema::Severity;
 use crate::rules::{Diagnosis, Outcome, Ranked, Rule, RuleSet, Verdict, bind};
 use crate::snapshot::Word;
 
@@ -86,44 +86,6 @@ fn not_compared(facts: &Facts<'_>) -> Vec<String> {
     remarks
 }
 
-/// Word of a kind.
-pub(super) fn kind_word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Fault => "fault",
-        Kind::Risk => "risk",
-        Kind::Limit => "limit",
-        Kind::Hygiene => "hygiene",
-    }
-}
-
-fn severity_word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Critical => "critical",
-        Severity::Warning => "warning",
-        Severity::Advice => "advice",
-        Severity::Info => "info",
-    }
-}
-
-fn confidence_word(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::High => "high",
-        Confidence::Medium => "medium",
-        Confidence::Low => "low",
-    }
-}
-
-fn interrupts_word(interrupts: Interrupts) -> &'static str {
-    match interrupts {
-        Interrupts::None => "none",
-        Interrupts::Queue => "queue",
-        Interrupts::Link => "link",
-        Interrupts::AllPorts => "all-ports",
-        Interrupts::Service => "service",
-        Interrupts::Host => "host",
-    }
-}
-
 fn host(facts: &Facts<'_>) -> HostLine {
     let host = &facts.snapshot().host;
     HostLine {
@@ -148,7 +110,7 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
         commands: step.commands,
         persist: step.persist,
         risk: step.risk,
-        interrupts: interrupts_word(step.interrupts).into(),
+        interrupts: step.interrupts.word().into(),
         hits_session: step.hits_session,
         verify: step.verify,
         undo: step.undo,
@@ -156,9 +118,9 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     });
     Finding {
         rule: rule.id().into(),
-        kind: kind_word(found.kind).into(),
-        severity: severity_word(found.severity).into(),
-        confidence: confidence_word(found.confidence).into(),
+        kind: found.kind.word().into(),
+        severity: found.severity.word().into(),
+        confidence: found.confidence.word().into(),
         subject: facts.name(outcome.subject),
         interfaces: names.collect(),
         title: rule.spec.title.clone(),
@@ -386,14 +348,9 @@ pub(super) fn copied<T: Copy>(reading: &Reading<T>) -> Option<T> {
 /// True where one of the outcomes fires with kind fault or risk at this severity or above.
 pub fn is_at_least(report: &Report, severity: Severity) -> bool {
     let rank = |word: &str| ["info", "advice", "warning", "critical"].iter().position(|one| *one == word);
-    let least = rank(severity_word(severity));
+    let least = rank(severity.word());
     report
         .findings
         .iter()
         .any(|finding| matches!(finding.kind.as_str(), "fault" | "risk") && rank(&finding.severity) >= least)
-}
-
-/// Outcomes of one rule, for `rules trace`.
-pub fn outcomes_of(diagnosis: &Diagnosis, rule: usize) -> impl Iterator<Item = &Outcome> {
-    diagnosis.outcomes.iter().filter(move |outcome| outcome.rule == rule)
 }

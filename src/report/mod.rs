@@ -21,4 +21,4 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use assemble::{assemble, is_at_least, json_value, origin, outcomes_of};
+pub use assemble::{assemble, is_at_least, json_value, origin};

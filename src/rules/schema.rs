@@ -18,6 +18,18 @@ pub enum Kind {
     Hygiene,
 }
 
+impl Kind {
+    /// The word of rule files, reports and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fault => "fault",
+            Self::Risk => "risk",
+            Self::Limit => "limit",
+            Self::Hygiene => "hygiene",
+        }
+    }
+}
+
 /// How loud a finding is. For limits and hygiene never above advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,6 +44,18 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    /// The word of rule files, reports and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Advice => "advice",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,6 +68,17 @@ pub enum Confidence {
     High,
 }
 
+impl Confidence {
+    /// The word of rule files, reports and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
 /// What a rule is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,6 +89,17 @@ pub enum Scope {
     Interface,
     /// Each PCI function of class network.
     PciDevice,
+}
+
+impl Scope {
+    /// The word of rule files, reports and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Interface => "interface",
+            Self::PciDevice => "pci_device",
+        }
+    }
 }
 
 /// What an action interrupts.
@@ -72,6 +118,20 @@ pub enum Interrupts {
     Service,
     /// The host: a reboot, or power off.
     Host,
+}
+
+impl Interrupts {
+    /// The word of rule files, reports and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Queue => "queue",
+            Self::Link => "link",
+            Self::AllPorts => "all-ports",
+            Self::Service => "service",
+            Self::Host => "host",
+        }
+    }
 }
 
 /// Side of an edge to a retransmit finding.
