@@ -74,7 +74,7 @@ fn assign_counter(
     let values = text.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
     let at = blocks.iter().position(|block| block.group == group).unwrap_or_else(|| {
         let at_ms = (0..values.len() as u64).map(|sample| sample * 3000).collect();
-        blocks.push(CounterBlock { group: group.into(), source, at_ms, counters: Vec::new() });
+        blocks.push(CounterBlock { group: group.into(), source, partial: false, at_ms, counters: Vec::new() });
         blocks.len() - 1
     });
     blocks[at].counters.retain(|row| row.name != name);
