@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
+use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT};
 use super::entry::Put;
+use super::rows;
 use super::unit::Unit;
 use super::{Facts, set};
 use crate::knowledge::Knowledge;
@@ -85,8 +86,9 @@ fn assign_counter(
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
 fn target_of<'t>(snapshot: &Snapshot, target: &'t str) -> Result<(Entity, &'t str), String> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
-    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT, MEMBER, QDISC]
+    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT]
         .into_iter()
+        .chain(rows::kinds().iter().map(|kind| kind.scope))
         .flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
     let mut best: Option<(Entity, &str)> = None;
     for entity in all {
