@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use super::entry::{Access, CounterView, Entry};
 use super::unit::Unit;
-use super::{counters, device, events, functions, host, interface, measurements, members, protocols, queues};
+use super::{
+    counters, device, events, functions, host, interface, measurements, members, processors, protocols, queues,
+};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
 use crate::lang::{Dim, Function, Key, ScopeId, Slot, Type, Vocabulary};
@@ -46,9 +48,13 @@ pub const ROUTE: ScopeId = ScopeId(14);
 pub const NFS: ScopeId = ScopeId(15);
 /// A setting in a file.
 pub const SETTING: ScopeId = ScopeId(16);
+/// An online CPU.
+pub const CPU: ScopeId = ScopeId(17);
+/// A kernel thread that works for the network.
+pub const THREAD: ScopeId = ScopeId(18);
 
 /// Names of the scopes as expressions use them.
-const NAMES: [(&str, ScopeId); 17] = [
+const NAMES: [(&str, ScopeId); 19] = [
     ("host", HOST),
     ("iface", INTERFACE),
     ("device", DEVICE),
@@ -66,6 +72,8 @@ const NAMES: [(&str, ScopeId); 17] = [
     ("route", ROUTE),
     ("nfs", NFS),
     ("setting", SETTING),
+    ("cpu", CPU),
+    ("thread", THREAD),
 ];
 
 /// All facts.
@@ -101,6 +109,8 @@ impl Catalogue {
             protocols::route_entries(),
             protocols::nfs_entries(),
             protocols::setting_entries(),
+            processors::cpu_entries(),
+            processors::thread_entries(),
         ];
         scopes[usize::from(INTERFACE.0)].extend(counters::entries());
         for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {

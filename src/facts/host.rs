@@ -1,12 +1,12 @@
 //! Facts of scope `host`.
 
-use super::catalogue::{EVENT, FLOW, HOST, MEASUREMENT, NFS, ROUTE, SETTING};
+use super::catalogue::{CPU, EVENT, FLOW, HOST, MEASUREMENT, NFS, ROUTE, SETTING, THREAD};
 use super::entry::{Access, Entry, Put, derived, facts};
 use super::unit::Unit;
 use super::{Derived, events, measurements, protocols, rows, sysctl};
 use crate::lang::{Dim, Type, Value};
 use crate::reading::{Bytes, Reading, Seconds, Version};
-use crate::snapshot::{ConfiguredSetting, Flow, Host, NfsMount, Route};
+use crate::snapshot::{ConfiguredSetting, Cpu, Flow, Host, NfsMount, Route, Thread};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = readings();
@@ -36,6 +36,14 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend([
         derived("flows", Type::list(Type::Entity(FLOW)), Unit::Plain, "TCP connections", rows::list::<Flow>),
         derived("routes", Type::list(Type::Entity(ROUTE)), Unit::Plain, "routes", rows::list::<Route>),
+        derived("cpu", Type::list(Type::Entity(CPU)), Unit::Plain, "online CPUs", rows::list::<Cpu>),
+        derived(
+            "threads",
+            Type::list(Type::Entity(THREAD)),
+            Unit::Plain,
+            "kernel threads that work for the network",
+            rows::list::<Thread>,
+        ),
         derived("nfs.mounts", Type::list(Type::Entity(NFS)), Unit::Plain, "NFS mounts", rows::list::<NfsMount>),
         derived(
             "configured",

@@ -14,6 +14,7 @@ mod interface;
 mod measurements;
 mod members;
 mod offload;
+mod processors;
 mod protocols;
 mod queues;
 mod rows;

@@ -1,6 +1,7 @@
 //! Facts of queues, interrupts, lanes of modules, filter actions and health reporters.
 
 use super::entry::Entry;
+use super::processors;
 use super::rows::row_facts;
 use crate::reading::{BitsPerSecond, Decibel};
 use crate::snapshot::{HealthReporter, Irq, ModuleLane, Queue, TcAction};
@@ -18,13 +19,15 @@ pub(super) fn queue_entries() -> Vec<Entry> {
 
 /// Facts of an interrupt.
 pub(super) fn irq_entries() -> Vec<Entry> {
-    row_facts! { Irq;
+    let mut entries = row_facts! { Irq;
         "affinity" = affinity: Vec<u32>, "grep {if} /proc/interrupts", "CPUs that may serve it";
         "effective_affinity" = effective_affinity: Vec<u32>, "grep {if} /proc/interrupts", "CPUs that serve it";
         names
         "number" = number: String, "number of the interrupt";
         "action" = action: String, "name of its action";
-    }
+    };
+    entries.extend(processors::irq_counts());
+    entries
 }
 
 /// Facts of a lane of a module.

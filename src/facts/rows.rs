@@ -1,12 +1,12 @@
 //! Rows: lists of things that belong to an interface or to the host, each a scope of its own.
 
-use super::catalogue::{ACTION, FLOW, IRQ, LANE, MEMBER, NFS, QDISC, QUEUE, REPORTER, ROUTE, SETTING};
+use super::catalogue::{ACTION, CPU, FLOW, IRQ, LANE, MEMBER, NFS, QDISC, QUEUE, REPORTER, ROUTE, SETTING, THREAD};
 use super::{Derived, Facts};
 use crate::lang::{ScopeId, Value};
 use crate::reading::Reading;
 use crate::snapshot::{
-    BondMember, ConfiguredSetting, Flow, HealthReporter, Irq, ModuleLane, NfsMount, Qdisc, Queue, Route, Snapshot,
-    TcAction,
+    BondMember, ConfiguredSetting, Cpu, Flow, HealthReporter, Irq, ModuleLane, NfsMount, Qdisc, Queue, Route, Snapshot,
+    TcAction, Thread,
 };
 
 /// A kind of row: where its lists stand, and what people call one.
@@ -84,6 +84,8 @@ rows! {
     Flow, FLOW, host.flows, |row, _of| format!("{} to {}", row.local, row.peer);
     Route, ROUTE, host.routes, |row, _of| format!("route to {}", row.destination);
     NfsMount, NFS, host.nfs, |row, _of| row.path.clone();
+    Cpu, CPU, host.cpu_list, |row, _of| format!("cpu{}", row.number);
+    Thread, THREAD, host.threads, |row, _of| row.name.clone();
     ConfiguredSetting, SETTING, host.configured, |row, _of| format!("{}:{}", row.file, row.line);
 }
 

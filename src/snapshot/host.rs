@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::configuration::ConfiguredSetting;
 use super::counters::CounterBlock;
-use super::processors::{Irqbalance, Processors};
+use super::processors::{Cpu, Irqbalance, Processors, Thread};
 use super::section::section;
 use super::traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
 use crate::reading::{Bytes, Reading, Seconds, SourceId, Version};
@@ -42,10 +42,8 @@ section! {
         privileged: bool,
         /// Kernel parameters below /proc/sys by their dotted names, as text.
         sysctl: BTreeMap<String, String>,
-        /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `softnet_stat_cpu` (`cpu0.processed` ...),
-        /// `snmp`, `netstat`, `snmp6`, `proc_stat` (`cpu0.softirq` ... in ticks), `softirqs` (`NET_RX.cpu0` ...), `conntrack`,
-        /// `xfrm_stat`, `cgroup_cpu`, `thermal_throttle`, `threads` (ticks of kernel threads such as `ksoftirqd/0`),
-        /// `ovs_datapath`.
+        /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `snmp`, `netstat`, `snmp6`, `conntrack`,
+        /// `xfrm_stat`, `cgroup_cpu`, `ovs_datapath`.
         counters: Vec<CounterBlock>,
         /// Kernel log lines that concern networking, oldest first.
         log: Vec<LogLine>,
@@ -70,6 +68,10 @@ section! {
         /// Names of programs that matter to the network and run: `irqbalance`, `NetworkManager`, `systemd-networkd`,
         /// `ovs-vswitchd`, `tuned` ...
         services: Vec<String>,
+        /// Online CPUs, one by one.
+        cpu_list: Vec<Cpu>,
+        /// Kernel threads that work for the network.
+        threads: Vec<Thread>,
         ;
         /// CPUs.
         processors = Processors,

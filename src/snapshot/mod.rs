@@ -25,7 +25,7 @@ pub use interface::{
     Qdisc, Ring, Session, Stack,
 };
 pub use optics::{Module, ModuleLane, ModuleThresholds};
-pub use processors::{Irqbalance, Processors};
+pub use processors::{Cpu, Irqbalance, Processors, Thread};
 pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
 pub use traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
 pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};

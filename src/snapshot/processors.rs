@@ -1,6 +1,7 @@
-//! CPUs of the host: what they are, and what holds them back.
+//! CPUs of the host: what they are, what they do, and what holds them back.
 
-use super::section::section;
+use super::counters::CounterBlock;
+use super::section::{row, section};
 use crate::reading::Bytes;
 
 section! {
@@ -36,5 +37,43 @@ section! {
         running: bool,
         /// CPUs that it may not use.
         banned: String,
+    }
+}
+
+row! {
+    /// One online CPU. Shares are of the time between two samples, as `mpstat` prints them.
+    Cpu {
+        /// Its number.
+        number = u32,
+        ;
+        /// NUMA node.
+        node: u32,
+        /// Share of the time in soft interrupts, 0 to 1.
+        softirq: f64,
+        /// Share of the time that a hypervisor gave to others, 0 to 1.
+        steal: f64,
+        /// Share of the time without work, waiting for disks included, 0 to 1.
+        idle: f64,
+        /// Times in ticks as /proc/stat names them: `user nice system idle iowait irq softirq steal`.
+        times: CounterBlock,
+        /// Its line of /proc/net/softnet_stat: `processed dropped time_squeeze received_rps flow_limit_count`.
+        softnet: CounterBlock,
+        /// Its column of /proc/softirqs: `NET_RX`, `NET_TX`.
+        softirqs: CounterBlock,
+        /// Times that it was slowed down for its temperature.
+        throttled: CounterBlock,
+    }
+}
+
+row! {
+    /// A kernel thread that works for the network: `ksoftirqd/3`, `vhost-4711`, `napi/eth0-0` ...
+    Thread {
+        /// Its name.
+        name = String,
+        ;
+        /// Share of one CPU between two samples, 0 to 1.
+        load: f64,
+        /// Ticks of CPU time: `ticks`.
+        ticks: CounterBlock,
     }
 }

@@ -7,11 +7,11 @@ use netdoctor::knowledge::Knowledge;
 use netdoctor::lang::Key;
 use netdoctor::reading::{BitsPerSecond, Bytes, GapKind, Gigatransfers, Seconds, Source};
 use netdoctor::snapshot::{
-    Bond, BondMember, Bridge, Channels, Coalesce, ConfiguredSetting, Conflict, Conntrack, CounterBlock, Devlink,
+    Bond, BondMember, Bridge, Channels, Coalesce, ConfiguredSetting, Conflict, Conntrack, CounterBlock, Cpu, Devlink,
     DriverInfo, Eee, Feature, Fec, Flow, Growth, HealthReporter, Host, Interface, Irq, Irqbalance, Link, LogLine,
     Measurement, Module, ModuleLane, ModuleThresholds, Neighbours, NfsMount, Pause, PciDevice, Pcie, PcieLink,
     PcieRole, Pfc, Port, Processors, Qdisc, Queue, Rdma, Ring, Route, Rss, SCHEMA, Sample, SampleSource, Session,
-    Snapshot, Stack, TcAction, Tunnel, Usb, Wireless, Xdp,
+    Snapshot, Stack, TcAction, Thread, Tunnel, Usb, Wireless, Xdp,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde_json::Value;
@@ -28,6 +28,13 @@ const NOT_FACTS: &[(&str, &str)] = &[
     ),
     ("devices.aer", "a block: rules ask for events of the log and, later, canonical counters"),
     ("host.configured", "a list: rules ask for each setting"),
+    ("host.cpu_list", "a list: rules ask for each CPU"),
+    ("host.cpu_list.softirqs", "a block: derived facts read it"),
+    ("host.cpu_list.softnet", "a block: derived facts read it"),
+    ("host.cpu_list.throttled", "a block: derived facts read it"),
+    ("host.cpu_list.times", "a block: derived facts read it"),
+    ("host.threads", "a list: rules ask for each thread"),
+    ("host.threads.ticks", "a block: derived facts read it"),
     ("host.counters", "blocks: rules ask for canonical counters"),
     ("host.flows", "a list: rules ask for each connection"),
     ("host.measured", "a list: rules ask for each result"),
@@ -224,6 +231,8 @@ fn sections() -> Vec<(&'static str, BTreeSet<&'static str>, Vec<String>)> {
         ("Measurement", fields_of::<Measurement>(), vec!["/host/measured/0/0".into()]),
         ("CounterBlock", fields_of::<CounterBlock>(), vec!["/interfaces/0/counters/0".into()]),
         ("Processors", fields_of::<Processors>(), vec!["/host/processors".into()]),
+        ("Cpu", fields_of::<Cpu>(), of("/host/cpu_list/0/#")),
+        ("Thread", fields_of::<Thread>(), of("/host/threads/0/#")),
         ("Irqbalance", fields_of::<Irqbalance>(), vec!["/host/irqbalance".into()]),
         ("Conntrack", fields_of::<Conntrack>(), vec!["/host/conntrack".into()]),
         ("Neighbours", fields_of::<Neighbours>(), vec!["/host/neighbours".into()]),
