@@ -3,7 +3,7 @@
 use super::catalogue::{CPU, EVENT, FLOW, HOST, MEASUREMENT, NFS, ROUTE, SETTING, THREAD};
 use super::entry::{Access, Entry, Put, derived, facts};
 use super::unit::Unit;
-use super::{Derived, events, measurements, protocols, rows, sysctl};
+use super::{Derived, events, measurements, placement, protocols, rows, sysctl};
 use crate::lang::{Dim, Type, Value};
 use crate::reading::{Bytes, Reading, Seconds, Version};
 use crate::snapshot::{ConfiguredSetting, Cpu, Flow, Host, NfsMount, Route, Thread};
@@ -33,6 +33,7 @@ pub(super) fn entries() -> Vec<Entry> {
         ),
     });
     entries.extend(protocols::gauges());
+    entries.extend(placement::host_entries());
     entries.extend([
         derived("flows", Type::list(Type::Entity(FLOW)), Unit::Plain, "TCP connections", rows::list::<Flow>),
         derived("routes", Type::list(Type::Entity(ROUTE)), Unit::Plain, "routes", rows::list::<Route>),

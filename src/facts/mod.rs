@@ -14,6 +14,7 @@ mod interface;
 mod measurements;
 mod members;
 mod offload;
+mod placement;
 mod processors;
 mod protocols;
 mod queues;
@@ -228,6 +229,11 @@ impl<'a> Facts<'a> {
         let (owner, place) = self.topology.row_place(scope, index)?;
         let of = if kind.of_host { "" } else { &self.snapshot.interfaces.get(owner)?.name };
         (kind.name)(self.snapshot, owner, place, of)
+    }
+
+    /// State of the first of these facts.
+    fn lookup_state(&self, keys: &[Key]) -> State {
+        keys.first().map_or(State::Unknown, |key| self.lookup(*key).state)
     }
 
     /// A fact under another name.
