@@ -13,3 +13,4 @@ mod seeds;
 mod snapshots;
 mod strace;
 mod support;
+mod vocabulary;
