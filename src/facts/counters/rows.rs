@@ -9,7 +9,7 @@ use crate::reading::{Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Growth, Interface, Qdisc};
 
 /// Groups that an interface without hardware has too.
-const SOFTWARE_GROUPS: [&str; 4] = ["rtnl_link_stats64", "proc_net_dev", "qdisc", "tc_actions"];
+const SOFTWARE_GROUPS: [&str; 5] = ["rtnl_link_stats64", "rtnl_link_carrier", "proc_net_dev", "qdisc", "tc_actions"];
 
 /// One row and what is known of it.
 pub(super) struct Row<'a> {

@@ -56,12 +56,17 @@ fn the_recorded_machine_reads_as_its_tools_print_it() {
 
     let groups: Vec<(&str, usize)> =
         eth0.counters.iter().map(|block| (block.group.as_str(), block.counters.len())).collect();
-    assert_eq!(groups, [("rtnl_link_stats64", 25), ("ethtool_statistics", 20)]);
+    assert_eq!(groups, [("rtnl_link_stats64", 25), ("rtnl_link_carrier", 3), ("ethtool_statistics", 20)]);
     for block in &eth0.counters {
         assert!(block.window().unwrap() >= 0.2, "{block:?}");
         assert!(block.counters.iter().all(|counter| counter.values.len() == 2));
     }
-    assert!(eth0.counters[1].get("rx0_kicks").unwrap().total().unwrap() > 0);
+    let block = |group: &str| eth0.counters.iter().find(|block| block.group == group).unwrap();
+    assert!(block("ethtool_statistics").get("rx0_kicks").unwrap().total().unwrap() > 0);
+    // Its driver begins without a carrier, which counts as a fall; then it came up.
+    let carrier = block("rtnl_link_carrier").counters.iter().map(|row| (row.name.as_str(), row.total().unwrap()));
+    let counted: Vec<_> = carrier.collect();
+    assert_eq!(counted, [("carrier_changes", 2), ("carrier_up_count", 1), ("carrier_down_count", 1)]);
 
     assert_eq!((eth0.channels.combined.known(), eth0.channels.combined_max.known()), (Some(&1), Some(&1)));
     assert!(eth0.channels.rx.is_absent());
@@ -134,8 +139,8 @@ fn a_kernel_without_ethtool_netlink_leaves_gaps_that_say_so() {
     assert_eq!(eth0.driver.name.known().unwrap(), "virtio_net");
 }
 
-#[test]
-fn a_link_that_changed_between_the_samples_loses_the_first() {
+/// The recorded session with attributes of eth0 changed in the second listing of the links: number, byte, what is added.
+fn changed_link(changes: &[(u16, usize, u8)]) -> Recording {
     let mut recording = recording();
     let mut seen = 0;
     for exchange in &mut recording.exchanges {
@@ -144,14 +149,15 @@ fn a_link_that_changed_between_the_samples_loses_the_first() {
         }
         seen += 1;
         let Reply::Bytes(Blob(bytes)) = &mut exchange.reply else { panic!() };
-        // IFLA_CARRIER_CHANGES of eth0, whose index 4 stands at byte 4 of its header.
+        // The index of eth0, 4, stands at byte 4 of its header.
         let mut at = 0;
         while at < bytes.len() {
             let length = netlink::u32_at(bytes, at).unwrap() as usize;
             let mut inside = at + 32;
-            while inside < at + length && bytes[at + 20] == 4 {
-                if netlink::u16_at(bytes, inside + 2) == Some(35) && seen == 2 {
-                    bytes[inside + 4] += 2;
+            while inside < at + length && bytes[at + 20] == 4 && seen == 2 {
+                let kind = netlink::u16_at(bytes, inside + 2).unwrap();
+                for (_, byte, more) in changes.iter().filter(|(changed, ..)| *changed == kind) {
+                    bytes[inside + 4 + byte] += more;
                 }
                 inside += usize::from(netlink::u16_at(bytes, inside).unwrap()).next_multiple_of(4);
             }
@@ -159,11 +165,37 @@ fn a_link_that_changed_between_the_samples_loses_the_first() {
         }
     }
     assert_eq!(seen, 2);
+    recording
+}
+
+/// IFLA_CARRIER_CHANGES, IFLA_CARRIER_UP_COUNT and IFLA_CARRIER_DOWN_COUNT after the carrier went and came back.
+const FLAP: [(u16, usize, u8); 3] = [(35, 0, 2), (47, 0, 1), (48, 0, 1)];
+
+#[test]
+fn a_link_that_fell_between_the_samples_keeps_both_counts_of_its_carrier_only() {
+    let snapshot = collect(&mut Recorded::new(changed_link(&FLAP)), &twice(), &mut |_| {});
+    let eth0 = snapshot.interface("eth0").unwrap();
+    let (carrier, others): (Vec<_>, Vec<_>) =
+        eth0.counters.iter().partition(|block| block.group == statistics::CARRIER);
+    assert!(others.len() >= 2 && others.iter().all(|block| block.at_ms == [0]));
+    assert_eq!(carrier[0].get("carrier_down_count").unwrap().values, [Some(1), Some(2)]);
+    assert!(snapshot.interface("lo").unwrap().counters[0].window().is_some());
+    assert!(snapshot.sample.remarks[0].starts_with("eth0 lost or gained its carrier"), "{:?}", snapshot.sample.remarks);
+}
+
+#[test]
+fn a_link_that_somebody_switched_between_the_samples_loses_the_first() {
+    let mut recording = changed_link(&FLAP);
+    let lists = recording.exchanges.iter_mut().filter(|exchange| exchange.ask.to_string() == "RTM_GETLINK");
+    let Reply::Bytes(Blob(bytes)) = &mut lists.last().unwrap().reply else { panic!() };
+    let at = netlink::messages(bytes).take_while(|message| message.whole[20] != 4).map(|message| message.whole.len());
+    let at: usize = at.map(|length| length.next_multiple_of(4)).sum();
+    // IFF_UP in the flags behind the index.
+    bytes[at + 24] &= !1;
     let snapshot = collect(&mut Recorded::new(recording), &twice(), &mut |_| {});
     let eth0 = snapshot.interface("eth0").unwrap();
     assert!(eth0.counters.iter().all(|block| block.at_ms == [0]));
-    assert!(snapshot.interface("lo").unwrap().counters[0].window().is_some());
-    assert!(snapshot.sample.remarks[0].starts_with("eth0 was re-created"), "{:?}", snapshot.sample.remarks);
+    assert!(snapshot.sample.remarks[0].starts_with("eth0 was switched on or off"), "{:?}", snapshot.sample.remarks);
 }
 
 /// Known leaves by path: `[value, source]` in the serialised form.
