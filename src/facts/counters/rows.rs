@@ -292,7 +292,8 @@ impl<'a> Ask<'a> {
     }
 }
 
-fn is_leaf(qdisc: &Qdisc, all: &[Qdisc]) -> bool {
+/// True for a discipline in which packets to send wait and on which nothing hangs.
+pub(in crate::facts) fn is_leaf(qdisc: &Qdisc, all: &[Qdisc]) -> bool {
     let major = |name: &str| match name.split(':').next() {
         None | Some("") => "0".to_owned(),
         Some(major) => major.to_owned(),
