@@ -149,6 +149,9 @@ impl<'a> Ask<'a> {
 
     /// With nothing found: true where it may exist all the same.
     pub(super) fn is_unknown(&self) -> bool {
+        if self.lacks_queues() {
+            return false;
+        }
         if self.counter.generic.iter().any(|source| self.usable(source)) {
             return true;
         }
@@ -163,6 +166,15 @@ impl<'a> Ask<'a> {
             (None, Some(known)) => known.by_class,
             (None, None) => true,
         }
+    }
+
+    /// True for a counter of queueing disciplines where packets wait in none.
+    fn lacks_queues(&self) -> bool {
+        let sources = &self.counter.generic;
+        let qdiscs = self.interface.qdiscs.known();
+        !sources.is_empty()
+            && sources.iter().all(|source| source.group == "qdisc")
+            && qdiscs.is_some_and(|all| !all.iter().any(|one| is_leaf(one, all)))
     }
 
     fn block(&self, group: &str) -> Option<&'a CounterBlock> {
