@@ -10,6 +10,7 @@ mod healthy;
 mod hostile;
 mod laws;
 mod seeds;
+mod namespaces;
 mod snapshots;
 mod strace;
 mod support;
