@@ -48,11 +48,17 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
                 .qdisc(index)
                 .map_or_else(Derived::none, |(_, one)| Derived::fact(Value::Text(one.parent.as_str().into())))
         }),
-        derived("leaf", Type::Bool, Unit::Plain, "packets to send wait in it, and nothing hangs on it", |facts, index| {
-            let Some((interface, one)) = facts.qdisc(index) else { return Derived::none() };
-            let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
-            Derived::fact(Value::Bool(counters::is_leaf(one, all)))
-        }),
+        derived(
+            "leaf",
+            Type::Bool,
+            Unit::Plain,
+            "packets to send wait in it, and nothing hangs on it",
+            |facts, index| {
+                let Some((interface, one)) = facts.qdisc(index) else { return Derived::none() };
+                let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
+                Derived::fact(Value::Bool(counters::is_leaf(one, all)))
+            },
+        ),
         derived("aqm", Type::Bool, Unit::Plain, "it drops on purpose, to keep its queue short", |facts, index| {
             let Some((_, one)) = facts.qdisc(index) else { return Derived::none() };
             Derived::fact(Value::Bool(facts.knowledge().drops_on_purpose(&one.kind)))
