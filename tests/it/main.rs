@@ -10,6 +10,7 @@ mod healthy;
 mod hostile;
 mod laws;
 mod namespaces;
+mod recordings;
 mod seeds;
 mod snapshots;
 mod strace;

@@ -7,6 +7,7 @@ mod edited;
 mod isolation;
 mod live;
 mod namespaces;
+mod record;
 mod replay;
 mod totality;
 mod trees;
