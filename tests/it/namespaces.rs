@@ -126,7 +126,9 @@ impl Streams {
                     })
                 })
                 .collect();
-            readers.into_iter().for_each(|reader| reader.join().unwrap());
+            for reader in readers {
+                reader.join().unwrap();
+            }
         });
         listening.recv().unwrap();
         let mut threads: Vec<_> = (0..count)

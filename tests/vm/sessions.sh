@@ -22,6 +22,12 @@ cat >/tmp/modprobe <<'END'
 echo "$*" >>/tmp/modules-asked-for
 END
 chmod 755 /tmp/modprobe
+loader=$(cat /proc/sys/kernel/modprobe)
+echo /tmp/modprobe >/proc/sys/kernel/modprobe
+ip link add type of-no-module 2>/dev/null
+[ -s /tmp/modules-asked-for ] || echo "requests for modules go unseen" >>/tmp/failures
+echo "$loader" >/proc/sys/kernel/modprobe
+rm -f /tmp/modules-asked-for
 
 # record NAME ABOUT: two samples six seconds apart.
 record() {
@@ -61,7 +67,6 @@ ip link set bond0.100 up
 ip address add 198.51.100.1/24 dev bond0.100
 ip route add default via 198.51.100.9 dev bond0.100
 sleep 4
-loader=$(cat /proc/sys/kernel/modprobe)
 echo /tmp/modprobe >/proc/sys/kernel/modprobe
 scan bond-whole
 record bond-flap "$machine An active-backup bond with a VLAN; the link of igb0 falls and comes back between the samples." &
@@ -90,6 +95,9 @@ monitor "set_link e1000e0 off" 4
 echo /tmp/modprobe >/proc/sys/kernel/modprobe
 record bond-member-down "$machine An 802.3ad bond of MTU 9000 without a partner, with a VLAN: igb0 has MTU 1500, e1000e0 no link."
 scan bond-member-down
+ethtool -K igb0 gro off
+"$here/netdoctor" scan >"$OUT/gro-off.txt" 2>&1
+grep -q "1 hygiene note" "$OUT/gro-off.txt" || echo "GRO that is off went unseen" >>/tmp/failures
 
 sed 's/^/a module was asked for: /' /tmp/modules-asked-for >>/tmp/failures 2>/dev/null
 if [ -s /tmp/failures ]; then
