@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
+use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, QDISC};
 use super::entry::Put;
+use super::rows::{self, Row};
 use super::topology::Topology;
 use super::unit::Unit;
 use super::{Facts, set};
 use crate::knowledge::Knowledge;
 use crate::lang::{Allow, Context, Dim, Entity, Key, Quantity, Slot, State, Type, Value, Version, World, check};
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
-use crate::snapshot::{Counter, CounterBlock, Snapshot};
+use crate::snapshot::{Counter, CounterBlock, Qdisc, Snapshot};
 
 /// Carries out an assignment. `source` is what the new reading names as its origin.
 ///
@@ -58,11 +59,8 @@ fn assign_counter(
         }
         QDISC => {
             let place = Topology::of(snapshot).row_place(QDISC, entity.index as usize);
-            let place = place.and_then(|(interface, place)| match &mut snapshot.interfaces[interface].qdiscs {
-                Reading::Known(qdiscs, _) => qdiscs.get_mut(place),
-                _ => None,
-            });
-            let Some(qdisc) = place else { return Err("there is no such queueing discipline".into()) };
+            let qdisc = place.and_then(|(interface, place)| Qdisc::at_mut(snapshot, interface, place));
+            let Some(qdisc) = qdisc else { return Err("there is no such queueing discipline".into()) };
             let mut blocks = Vec::from_iter(qdisc.counters.take());
             let done = set_counter(&mut blocks, counter, text, source);
             qdisc.counters = blocks.pop();
@@ -88,7 +86,7 @@ fn set_counter(blocks: &mut Vec<CounterBlock>, counter: &str, text: &str, source
     let values = text.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
     let at = blocks.iter().position(|block| block.group == group).unwrap_or_else(|| {
         let at_ms = (0..values.len() as u64).map(|sample| sample * 3000).collect();
-        blocks.push(CounterBlock { group: group.into(), source, at_ms, counters: Vec::new() });
+        blocks.push(CounterBlock { group: group.into(), source, partial: false, at_ms, counters: Vec::new() });
         blocks.len() - 1
     });
     blocks[at].counters.retain(|row| row.name != name);
@@ -99,8 +97,9 @@ fn set_counter(blocks: &mut Vec<CounterBlock>, counter: &str, text: &str, source
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
 fn target_of<'t>(snapshot: &Snapshot, target: &'t str) -> Result<(Entity, &'t str), String> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
-    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT, MEMBER, QDISC]
+    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT]
         .into_iter()
+        .chain(rows::kinds().iter().map(|kind| kind.scope))
         .flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
     let mut best: Option<(Entity, &str)> = None;
     for entity in all {
