@@ -9,6 +9,8 @@ mod engine;
 mod healthy;
 mod hostile;
 mod laws;
+mod namespaces;
+mod recordings;
 mod seeds;
 mod snapshots;
 mod strace;
