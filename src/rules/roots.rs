@@ -4,7 +4,7 @@ mod fold;
 mod stack;
 mod time;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
@@ -15,6 +15,13 @@ use crate::lang::Entity;
 use crate::snapshot::{NaturalPart, natural};
 use fold::{Bond, Found, Ground, Place};
 use time::Seen;
+
+impl Finding {
+    /// It was measured and speaks of now: it grew in the sample, stands in the log of late, or shows in a test.
+    pub fn is_measured(&self) -> bool {
+        Seen::of(self).is_now()
+    }
+}
 
 /// A finding in its place.
 #[derive(Clone, Debug)]
@@ -148,38 +155,55 @@ pub struct Suspect {
     pub outcomes: Vec<usize>,
 }
 
-/// The rules that explain a finding, straight or through others, in the order of their layers.
+/// Rules that explain another one, straight or through others.
+pub fn explained_by(rules: &RuleSet, symptom: usize) -> BTreeSet<usize> {
+    let edges = edges_by_symptom(rules);
+    let mut found = BTreeSet::new();
+    let mut open = vec![symptom];
+    while let Some(next) = open.pop() {
+        for (cause, _) in edges.get(rules.rules()[next].id()).into_iter().flatten() {
+            if *cause != symptom && found.insert(*cause) {
+                open.push(*cause);
+            }
+        }
+    }
+    found
+}
+
+/// The rules that explain a finding in its direction, first those that do so straight, then those behind them, each in the order
+/// of their layers; only those that have a subject which works where the finding was seen.
 pub fn suspects(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis, symptom: usize) -> Vec<Suspect> {
     let outcome = &diagnosis.outcomes[symptom];
     let Some(finding) = &outcome.finding else { return Vec::new() };
     let ground = Ground::new(facts, rules);
     let edges = edges_by_symptom(rules);
-    let mut found: BTreeMap<usize, Explains> = BTreeMap::new();
-    let mut open = vec![outcome.rule];
-    while let Some(next) = open.pop() {
+    // Breadth first: what is behind the symptom straight comes before what is behind its causes.
+    let mut found: BTreeMap<usize, (usize, Explains)> = BTreeMap::new();
+    let mut open = VecDeque::from([(0, outcome.rule)]);
+    while let Some((steps, next)) = open.pop_front() {
         for (cause, edge) in edges.get(rules.rules()[next].id()).into_iter().flatten() {
             // What is behind a cause works in the direction of that cause, unless its own edge says otherwise.
             let further = next != outcome.rule && (edge.side.is_none() || rules.rules()[outcome.rule].sides.is_empty());
             let in_direction = further || finding.senders.covered_by(edge.side);
             if in_direction && *cause != outcome.rule && !found.contains_key(cause) {
-                found.insert(*cause, (*edge).clone());
-                open.push(*cause);
+                found.insert(*cause, (steps, (*edge).clone()));
+                open.push_back((steps + 1, *cause));
             }
         }
     }
-    let mut suspects: Vec<Suspect> = found
+    let mut found: Vec<(usize, (usize, Explains))> = found.into_iter().collect();
+    found.sort_by_key(|(rule, (steps, _))| (*steps, layer(&rules.rules()[*rule]), *rule));
+    let suspects = found
         .into_iter()
-        .map(|(rule, edge)| {
+        .map(|(rule, (_, edge))| {
             let works = |one: &Outcome| {
                 one.rule == rule && ground.reaches(edge.reach, one, outcome, &finding.senders) != Place::Elsewhere
             };
             let all = diagnosis.outcomes.iter().enumerate();
             Suspect { rule, outcomes: all.filter(|(_, one)| works(one)).map(|(at, _)| at).collect() }
         })
-        .filter(|suspect| !suspect.outcomes.is_empty())
-        .collect();
-    suspects.sort_by_key(|suspect| (layer(&rules.rules()[suspect.rule]), suspect.rule));
-    suspects
+        .filter(|suspect| !suspect.outcomes.is_empty());
+    suspects.collect()
 }
 
 /// Edges by the id of the symptom that they lead to, each with the position of the rule that it leaves.

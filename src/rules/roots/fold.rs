@@ -86,9 +86,11 @@ impl<'a> Ground<'a> {
         if place == Place::Elsewhere {
             return Bond::None;
         }
-        // What a rule asks for by name and explains was there when the rule fired.
-        let asked = self.rule(symptom).asks.contains(self.rule(cause).id());
-        let time = if asked { Fit::Same } else { fit(seen, Seen::of(symptom.finding)) };
+        // A symptom whose condition asks for the cause by its name is there because of it.
+        if self.rule(symptom).asks.contains(self.rule(cause).id()) {
+            return Bond::Folds(Confidence::High);
+        }
+        let time = fit(seen, Seen::of(symptom.finding));
         match time {
             Fit::Never => return Bond::None,
             Fit::NotShown(why) => return Bond::Perhaps(why),

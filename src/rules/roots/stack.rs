@@ -73,18 +73,26 @@ impl Stack {
 mod tests {
     use super::*;
 
-    fn stack(interfaces: &str) -> Stack {
+    /// The stack of these interfaces, and their names in the order of the snapshot.
+    fn stack(interfaces: &str) -> (Stack, Vec<String>) {
         let text = format!(r#"{{"schema": "netdoctor.snapshot/1", "interfaces": [{interfaces}]}}"#);
-        Stack::of(&Snapshot::from_json(&text).unwrap())
+        let snapshot = Snapshot::from_json(&text).unwrap();
+        let names = snapshot.interfaces.iter().map(|one| one.namespace.clone() + &one.name).collect();
+        (Stack::of(&snapshot), names)
     }
 
-    fn down(stack: &Stack, from: usize) -> Vec<usize> {
-        stack.down_from(from).iter().copied().collect()
+    fn named((stack, names): &(Stack, Vec<String>), of: &str, get: fn(&Stack, usize) -> BTreeSet<usize>) -> Vec<String> {
+        let at = names.iter().position(|name| name == of).unwrap();
+        get(stack, at).iter().map(|index| names[*index].clone()).collect()
+    }
+
+    fn down(all: &(Stack, Vec<String>), of: &str) -> Vec<String> {
+        named(all, of, |stack, at| (*stack.down_from(at)).clone())
     }
 
     #[test]
     fn a_vlan_stands_on_its_bond_and_on_the_members_of_that() {
-        let stack = stack(
+        let all = stack(
             r#"{"name": "eth0", "device": ["0000:01:00.0", "assumed"], "stack": {"master": ["bond0", "assumed"]}},
                {"name": "eth1", "device": ["0000:02:00.0", "assumed"]},
                {"name": "bond0", "bond": {"members": [[{"name": "eth1"}], "assumed"]}},
@@ -92,21 +100,23 @@ mod tests {
                {"name": "br0", "stack": {"members": [["bond0.5", "veth0"], "assumed"]}},
                {"name": "veth0"}"#,
         );
-        assert_eq!(down(&stack, 0), [0]);
-        assert_eq!(down(&stack, 2), [0, 1, 2], "each of master and member list is enough");
-        assert_eq!(down(&stack, 3), [0, 1, 2, 3]);
-        assert_eq!(down(&stack, 4), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(stack.hardware_of(4), BTreeSet::from([0, 1]));
-        assert_eq!(stack.hardware_of(5), BTreeSet::from([5]), "nothing below it");
+        assert_eq!(down(&all, "eth0"), ["eth0"]);
+        assert_eq!(down(&all, "bond0"), ["bond0", "eth0", "eth1"], "each of master and member list is enough");
+        assert_eq!(down(&all, "bond0.5"), ["bond0", "bond0.5", "eth0", "eth1"]);
+        assert_eq!(down(&all, "br0"), ["bond0", "bond0.5", "br0", "eth0", "eth1", "veth0"]);
+        assert_eq!(named(&all, "br0", Stack::hardware_of), ["eth0", "eth1"]);
+        assert_eq!(named(&all, "veth0", Stack::hardware_of), ["veth0"], "nothing below it");
     }
 
     #[test]
     fn names_are_those_of_a_namespace_and_rings_end() {
-        let stack = stack(
+        let all = stack(
             r#"{"name": "eth0"},
                {"name": "eth0", "namespace": "blue", "stack": {"parent": ["v", "assumed"]}},
                {"name": "v", "namespace": "blue", "stack": {"parent": ["eth0", "assumed"]}}"#,
         );
-        assert_eq!((down(&stack, 0), down(&stack, 1), down(&stack, 2)), (vec![0], vec![1, 2], vec![1, 2]));
+        assert_eq!(down(&all, "eth0"), ["eth0"]);
+        assert_eq!(down(&all, "blueeth0"), ["blueeth0", "bluev"]);
+        assert_eq!(down(&all, "bluev"), ["blueeth0", "bluev"]);
     }
 }
