@@ -115,12 +115,7 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     };
     let others = place.others.iter().map(|other| {
         let (rule, subject) = name_of(other.outcome);
-        OtherCause {
-            rule: rule.id().into(),
-            subject,
-            title: rule.spec.title.clone(),
-            why: other.why.words().into(),
-        }
+        OtherCause { rule: rule.id().into(), subject, title: rule.spec.title.clone(), why: other.why.words().into() }
     });
     let names = concerned(facts, outcome).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
     let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {

@@ -89,7 +89,8 @@ fn note(place: &Ranked, rows: &[InterfaceRow]) -> Option<String> {
     let lost = |drop: &super::model::DropRow| drop.grew.or(drop.total);
     let clean = drops().any(|drop| lost(drop) == Some(0)) && drops().all(|drop| lost(drop).unwrap_or(0) == 0);
     (place.under.is_none() && place.others.is_empty() && clean).then(|| {
-        "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider".into()
+        "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider"
+            .into()
     })
 }
 
@@ -115,7 +116,8 @@ impl Judge<'_> {
         let rule = self.rule(suspect);
         let mut by: Vec<(String, Vec<&Outcome>)> = Vec::new();
         for outcome in self.outcomes(suspect) {
-            let stood_still = outcome.finding.as_ref().filter(|one| one.arm.as_ref().is_some_and(|held| held.not_growing));
+            let stood_still =
+                outcome.finding.as_ref().filter(|one| one.arm.as_ref().is_some_and(|held| held.not_growing));
             let text = match (outcome.verdict, stood_still) {
                 (Verdict::Passes, _) => self.shown_by(rule, outcome),
                 (_, Some(finding)) => {
@@ -223,8 +225,7 @@ impl Judge<'_> {
 
     /// Places of loss that the counters of a suspect stand for, by interface.
     fn places(&self, suspect: &Suspect) -> Vec<(String, &'static str)> {
-        let names: Vec<&str> =
-            self.rule(suspect).arms.iter().flat_map(crate::rules::Arms::counted_names).collect();
+        let names: Vec<&str> = self.rule(suspect).arms.iter().flat_map(crate::rules::Arms::counted_names).collect();
         let counters = self.facts.knowledge().canonical_counters().iter();
         let places: BTreeSet<Place> =
             counters.filter(|one| names.contains(&one.name.as_str())).filter_map(|one| one.place).collect();

@@ -115,7 +115,10 @@ pub(super) fn host_drops(facts: &Facts<'_>, rows: &[InterfaceRow]) -> Vec<DropRo
         grew: sum(|drop| drop.grew),
         counted_at: None,
     });
-    Place::ALL.into_iter().filter_map(|place| if place == Place::Qdisc { qdisc.clone() } else { of_host(place) }).collect()
+    Place::ALL
+        .into_iter()
+        .filter_map(|place| if place == Place::Qdisc { qdisc.clone() } else { of_host(place) })
+        .collect()
 }
 
 /// Counters of lost packets of the whole host: those that have a place, and of the others those that could be read.

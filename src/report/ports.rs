@@ -55,7 +55,8 @@ fn is_same_port(one: &Interface, other: &Interface) -> bool {
 fn interleave(first: &[u64], second: &[u64]) -> bool {
     let (Some(start), Some(end)) = (first.first(), first.last()) else { return false };
     let moved = end.saturating_sub(*start) / SKEW;
-    first.len() == second.len() && first.iter().zip(second).all(|(a, b)| b.checked_sub(*a).is_some_and(|late| late <= moved))
+    first.len() == second.len()
+        && first.iter().zip(second).all(|(a, b)| b.checked_sub(*a).is_some_and(|late| late <= moved))
 }
 
 fn statistics(interface: &Interface) -> BTreeMap<&str, &Vec<Option<u64>>> {

@@ -335,13 +335,7 @@ impl Page {
         match &view.no_drops {
             Some(line) if !self.options.verbose => self.entry("WHO DROPS", BOLD, line, PLAIN),
             _ => {
-                let mut note =
-                    "packets since the driver was loaded (in the sample); - is not readable, empty: no such counter"
-                        .to_owned();
-                if !view.unread_places.is_empty() {
-                    note = format!("{note}; nowhere readable: {}", view.unread_places);
-                }
-                self.entry("WHO DROPS", BOLD, &note, DIM);
+                self.entry("WHO DROPS", BOLD, &view.drops_note, DIM);
                 self.grid(&view.drops, "  ");
             }
         }

@@ -23,7 +23,13 @@ pub struct Senders {
 impl Senders {
     /// Of a finding: each side whose condition holds. A result shows a side where the condition holds with it and not without
     /// any.
-    pub(super) fn of(rule: &Rule, world: &dyn World, facts: &Facts<'_>, roots: &[Entity], values: &[Evaluation]) -> Self {
+    pub(super) fn of(
+        rule: &Rule,
+        world: &dyn World,
+        facts: &Facts<'_>,
+        roots: &[Entity],
+        values: &[Evaluation],
+    ) -> Self {
         if rule.sides.is_empty() {
             return Self { own: true, ..Self::default() };
         }
@@ -72,9 +78,7 @@ impl World for OneResult<'_> {
     fn read(&self, entity: Entity, slot: Slot) -> State {
         let state = self.world.read(entity, slot);
         let State::Known(Value::List(items)) = &state else { return state };
-        let hidden = |item: &Value| {
-            matches!(item, Value::Entity(entity) if entity.scope == MEASUREMENT && Some(*entity) != self.result)
-        };
+        let hidden = |item: &Value| matches!(item, Value::Entity(entity) if entity.scope == MEASUREMENT && Some(*entity) != self.result);
         if !items.iter().any(hidden) {
             return state;
         }

@@ -9,6 +9,7 @@ mod engine;
 mod healthy;
 mod hostile;
 mod laws;
+mod roots;
 mod seeds;
 mod snapshots;
 mod strace;

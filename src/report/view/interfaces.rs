@@ -176,10 +176,10 @@ pub(super) fn host_row(report: &Report) -> Option<InterfaceRow> {
 
 /// Packets lost by place. A cell without a counter stays empty; a place that no row could read has no column.
 pub(super) fn drop_grid(rows: &[&InterfaceRow]) -> Grid {
-    let with_data = || rows.iter().filter(|row| row.drops.iter().any(|drop| lost(drop).is_some()));
-    let read = |place: &str| {
-        with_data().flat_map(|row| &row.drops).any(|drop| drop.place == place && lost(drop).is_some())
-    };
+    let tells = |drop: &DropRow| lost(drop).is_some() || drop.counted_at.is_some();
+    let with_data = || rows.iter().filter(|row| row.drops.iter().any(tells));
+    let read =
+        |place: &str| with_data().flat_map(|row| &row.drops).any(|drop| drop.place == place && lost(drop).is_some());
     let places: Vec<(&str, &str)> = PLACES.into_iter().filter(|(place, _)| read(place)).collect();
     let cells = |row: &&InterfaceRow| {
         let at = |place: &str| row.drops.iter().find(|drop| drop.place == place).map(drop_cell).unwrap_or_default();
@@ -213,8 +213,11 @@ pub(super) fn host_clean(report: &Report) -> String {
     let clean = names(|one| amount(one.total, one.grew).as_deref() == Some("0"));
     let unread = names(|one| one.total.is_none() && one.grew.is_none());
     let parts = [("0 at ", clean), ("not readable: ", unread)];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(_, names)| !names.is_empty()).map(|(word, names)| format!("{word}{names}")).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(word, names)| format!("{word}{names}"))
+        .collect();
     parts.join("; ")
 }
 
@@ -230,9 +233,17 @@ fn places_read(rows: &[&InterfaceRow]) -> Vec<(String, bool, bool)> {
     PLACES.into_iter().filter_map(of).collect()
 }
 
-pub(super) fn unread_places(rows: &[&InterfaceRow]) -> String {
-    let names: Vec<String> = places_read(rows).into_iter().filter(|(.., any)| !any).map(|(name, ..)| name).collect();
-    and(&names)
+/// What the cells mean: "packets since the driver was loaded (in the sample); - is not readable".
+pub(super) fn drops_note(rows: &[&InterfaceRow], grid: &Grid) -> String {
+    let unread: Vec<String> = places_read(rows).into_iter().filter(|(.., any)| !any).map(|(name, ..)| name).collect();
+    let mut note = "packets since the driver was loaded (in the sample); - is not readable".to_owned();
+    if grid.rows.iter().flatten().any(String::is_empty) {
+        note += ", empty: no such counter";
+    }
+    if !unread.is_empty() {
+        note += &format!("; nowhere readable: {}", and(&unread));
+    }
+    note
 }
 
 pub(super) fn no_drops(rows: &[&InterfaceRow]) -> String {

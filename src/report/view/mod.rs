@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::ceilings::{ceiling, link_bound, shared};
 use self::findings::Sections;
 use self::interfaces::{
-    drop_grid, fold_alike, host_clean, host_losses, host_row, interface_grid, lost, no_drops, unread_places,
+    drop_grid, drops_note, fold_alike, host_clean, host_losses, host_row, interface_grid, lost, no_drops,
 };
 
 use crate::reading::numbers;
@@ -61,8 +61,8 @@ pub struct View {
     pub host_clean: String,
     /// One line instead of the grid where nothing was lost.
     pub no_drops: Option<String>,
-    /// Places that could be read on no interface: "socket and softnet".
-    pub unread_places: String,
+    /// How the figures of the grid read.
+    pub drops_note: String,
     pub not_seen: Vec<NotSeen>,
     pub needs_root: Vec<String>,
     pub remarks: Vec<String>,
@@ -246,12 +246,17 @@ impl View {
             link_bound: link_bound(&rows),
             shared: report.shared.iter().map(shared).collect(),
             symptom: report.symptom.as_ref().map(symptom).unwrap_or_default(),
-            symptom_note: report.symptom.as_ref().and_then(|x| x.note.as_deref()).map(escape::prose).unwrap_or_default(),
+            symptom_note: report
+                .symptom
+                .as_ref()
+                .and_then(|x| x.note.as_deref())
+                .map(escape::prose)
+                .unwrap_or_default(),
             not_decided: report.not_decided.iter().map(not_decided).collect(),
             host_losses: host_losses(report),
             host_clean: host_clean(report),
             excluded: report.not_the_cause.iter().map(|x| (escape::prose(&x.what), escape::prose(&x.by))).collect(),
-            unread_places: unread_places(&losing),
+            drops_note: drops_note(&losing, &drops),
             no_drops: (quiet && !drops.rows.is_empty()).then(|| no_drops(&losing)),
             drops,
             not_seen: report

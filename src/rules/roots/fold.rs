@@ -198,7 +198,8 @@ impl<'a> Ground<'a> {
     /// Bytes that an interface carried in the sample.
     fn bytes(&self, index: usize) -> f64 {
         let count = || {
-            let grown = ["rx_bytes", "tx_bytes"].iter().filter_map(|name| self.facts.count(index, name).counted()?.growth);
+            let grown =
+                ["rx_bytes", "tx_bytes"].iter().filter_map(|name| self.facts.count(index, name).counted()?.growth);
             grown.map(|bytes| bytes as f64).sum()
         };
         self.bytes.get(index).map_or(0.0, |known| *known.get_or_init(count))

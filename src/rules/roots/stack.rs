@@ -81,7 +81,11 @@ mod tests {
         (Stack::of(&snapshot), names)
     }
 
-    fn named((stack, names): &(Stack, Vec<String>), of: &str, get: fn(&Stack, usize) -> BTreeSet<usize>) -> Vec<String> {
+    fn named(
+        (stack, names): &(Stack, Vec<String>),
+        of: &str,
+        get: fn(&Stack, usize) -> BTreeSet<usize>,
+    ) -> Vec<String> {
         let at = names.iter().position(|name| name == of).unwrap();
         get(stack, at).iter().map(|index| names[*index].clone()).collect()
     }

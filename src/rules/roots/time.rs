@@ -96,7 +96,11 @@ pub(super) fn fit(cause: Seen, symptom: Seen) -> Fit {
             match (a_new, a_old, b_new, b_old) {
                 // Ages fall as time goes on: the effect of an event has an age between its own and FOLLOWS less.
                 (Some(a_new), Some(a_old), Some(b_new), Some(b_old)) => {
-                    if b_new <= a_old && b_old >= a_new - FOLLOWS { Fit::Same } else { elsewhen }
+                    if b_new <= a_old && b_old >= a_new - FOLLOWS {
+                        Fit::Same
+                    } else {
+                        elsewhen
+                    }
                 }
                 _ => Fit::Perhaps,
             }
