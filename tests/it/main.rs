@@ -11,6 +11,7 @@ mod hostile;
 mod laws;
 mod namespaces;
 mod recordings;
+mod roots;
 mod seeds;
 mod snapshots;
 mod strace;
