@@ -40,6 +40,8 @@ pub(super) struct Site {
     pub tool: &'static str,
     /// Network namespace of the output that is being read; empty for that of the host.
     pub namespace: String,
+    /// True once an output was understood, whether or not it told something that a snapshot holds.
+    pub heard: bool,
     interfaces: BTreeMap<(String, String), usize>,
     devices: BTreeMap<PciAddress, usize>,
     log: Vec<LogLine>,
@@ -71,7 +73,8 @@ impl Site {
 
     /// True where nothing was read.
     pub fn is_empty(&self) -> bool {
-        self.snapshot.interfaces.is_empty()
+        !self.heard
+            && self.snapshot.interfaces.is_empty()
             && self.snapshot.devices.is_empty()
             && self.snapshot.host == Host::default()
             && self.log.is_empty()
@@ -273,11 +276,32 @@ fn rank_of(source: &Source) -> usize {
 }
 
 fn sample(blocks: &mut Vec<CounterBlock>, group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) {
-    let Some(block) = blocks.iter_mut().find(|block| block.group == group) else {
-        let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
-        blocks.push(CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters });
-        return;
-    };
+    match blocks.iter_mut().find(|block| block.group == group) {
+        Some(block) => add(block, rows, partial),
+        None => blocks.push(first(group, source, rows, partial)),
+    }
+}
+
+/// Adds a list of counters to a leaf that holds one list.
+pub(super) fn sample_leaf(
+    leaf: &mut Reading<CounterBlock>,
+    group: &str,
+    source: SourceId,
+    rows: Vec<(String, u64)>,
+    partial: bool,
+) {
+    match leaf {
+        Reading::Known(block, _) => add(block, rows, partial),
+        _ => *leaf = Reading::Known(first(group, source, rows, partial), source),
+    }
+}
+
+fn first(group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) -> CounterBlock {
+    let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
+    CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters }
+}
+
+fn add(block: &mut CounterBlock, rows: Vec<(String, u64)>, partial: bool) {
     if block.at_ms.len() >= MOST_SAMPLES {
         return;
     }

@@ -11,6 +11,8 @@ pub struct Lscpu {
     pub cpus: Option<At<u32>>,
     /// CPUs that are on line, as a list.
     pub online: Option<At<String>>,
+    /// Vendor: `GenuineIntel`, `AuthenticAMD` ...
+    pub vendor: Option<At<String>>,
     /// Model of the processor.
     pub model: Option<At<String>>,
     /// Sockets.
@@ -42,6 +44,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
             "Architecture" => found.architecture = at(value),
             "CPU(s)" => found.cpus = number(),
             "On-line CPU(s) list" => found.online = at(value),
+            "Vendor ID" => found.vendor = at(value),
             "Model name" => found.model = at(value),
             "Socket(s)" => found.sockets = number(),
             "NUMA node(s)" => found.nodes = number(),
@@ -89,6 +92,7 @@ mod tests {
         assert_eq!(found.guest, Some(At::new(false, 8)));
         assert_eq!(found.node_cpus[1], (1, At::new("8-15".to_owned(), 12)));
         assert_eq!(found.architecture.unwrap().value, "x86_64");
+        assert_eq!(found.vendor.unwrap().value, "GenuineIntel");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod assignments;
 pub mod cpu_list;
+pub mod cpu_mask;
 pub mod cpuinfo;
 pub mod cursor;
 pub mod ethtool;

@@ -5,7 +5,7 @@ use super::{Intake, Tool};
 use crate::formats::cursor::{At, Cursor, pair};
 use crate::formats::uname::{self, Uname};
 use crate::formats::{assignments, cpu_list, free, lscpu, uptime};
-use crate::reading::{Bytes, Version};
+use crate::reading::{Bytes, Reading, Version};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -271,5 +271,54 @@ fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
     if let Some(guest) = found.guest {
         site.put_host(|host| &mut host.is_guest, guest);
+    }
+    if let Some(vendor) = found.vendor {
+        site.put_host(|host| &mut host.processors.vendor, vendor);
+    }
+    if let Some(model) = found.model {
+        site.put_host(|host| &mut host.processors.model, model);
+    }
+    if let Some(nodes) = found.nodes {
+        site.put_host(|host| &mut host.processors.numa_nodes, nodes);
+    }
+    for (node, list) in found.node_cpus {
+        for number in cpu_list::members(&list.value).unwrap_or_default() {
+            let source = intake.site.source(list.line);
+            super::cpu::row(intake, number, list.line, |cpu| cpu.node = Reading::Known(node, source));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::transcript::one;
+
+    #[test]
+    fn the_host_is_described_by_many_tools() {
+        let text = "$ uname -a\nLinux nas 6.1.0-57-amd64 #1 SMP x86_64 GNU/Linux\n$ uptime\n 17:03:41 up 5 days, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\n\
+            $ cat /etc/os-release\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n$ free -m\n               total        used        free\nMem:           24151         500       20000\n\
+            $ nproc\n8\n$ lscpu\nArchitecture:        x86_64\nCPU(s):              8\nOn-line CPU(s) list: 0-7\nHypervisor vendor:   KVM\nNUMA node(s):        1\nNUMA node0 CPU(s):   0-7\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let host = &snapshot.host;
+        assert_eq!(host.name.known().unwrap(), "nas");
+        assert_eq!(host.kernel.known().unwrap().parts, [6, 1, 0]);
+        assert_eq!(
+            (host.platform.known().unwrap().as_str(), host.architecture.known().unwrap().as_str()),
+            ("debian", "x86_64")
+        );
+        assert_eq!((host.cpus.known(), host.memory.known().unwrap().0), (Some(&8), 24_151 << 20));
+        assert_eq!((host.is_guest.known(), host.uptime.known().unwrap().0), (Some(&true), 433_080.0));
+        assert_eq!(host.cpu_list.known().unwrap()[7].node.known(), Some(&0));
+        assert_eq!(host.processors.numa_nodes.known(), Some(&1));
+    }
+
+    #[test]
+    fn another_kernel_is_none_of_ours() {
+        let (snapshot, _) = one("$ uname -a\nFreeBSD fw 12.2-STABLE FreeBSD 12.2-STABLE amd64\n");
+        assert!(snapshot.host.kernel.is_unasked() && snapshot.host.name.known().is_some());
+        let (snapshot, _) = one("$ uname -rm\n5.15.137 aarch64\n");
+        assert_eq!(snapshot.host.kernel.known().unwrap().text, "5.15.137");
+        assert_eq!(snapshot.host.architecture.known().unwrap(), "aarch64");
     }
 }

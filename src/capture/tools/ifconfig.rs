@@ -123,3 +123,55 @@ pub(super) fn put_row(intake: &mut Intake<'_>, row: &At<interfaces::Row>) {
     let rows = row.value.counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     site.counters(&name, "proc_net_dev", row.line, rows, filtered);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::transcript::one;
+    use crate::snapshot::Growth;
+
+    #[test]
+    fn counters_are_those_of_proc_net_dev() {
+        let text = "$ ifconfig eth0\neth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:0A  \n          inet addr:192.0.2.12  Bcast:192.0.2.255  Mask:255.255.255.0\n\
+            \u{20}         UP BROADCAST MULTICAST  MTU:1500  Metric:1\n          RX packets:5 errors:4 dropped:3 overruns:2 frame:1\n";
+        let (snapshot, understood) = one(text);
+        let eth0 = snapshot.interface("eth0").unwrap();
+        assert_eq!((eth0.admin_up.known(), eth0.link.up.known()), (Some(&true), Some(&false)));
+        assert_eq!(eth0.address.known().unwrap(), "02:00:00:00:00:0a");
+        assert_eq!(eth0.counters[0].group, "proc_net_dev");
+        assert_eq!(eth0.counters[0].get("rx_frame_errors").unwrap().total(), Some(1));
+        assert_eq!(understood.left, []);
+    }
+
+    #[test]
+    fn ip_knows_better_and_names_are_cut() {
+        let text = "$ ip link\n2: enp129s0f0: <UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT\n$ ifconfig\n\
+            enp129s0f Link encap:Ethernet  HWaddr 02:00:00:00:00:01  \n          UP BROADCAST  MTU:1500  Metric:1\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(snapshot.interfaces.len(), 1);
+        let port = snapshot.interface("enp129s0f0").unwrap();
+        assert_eq!((port.mtu.known().unwrap().0, port.link.up.known()), (9000, Some(&true)));
+        let (alone, _) = one("$ ifconfig enp129s0f1\nenp129s0f Link encap:Ethernet  HWaddr 02:00:00:00:00:01  \n");
+        assert_eq!(alone.interfaces[0].name, "enp129s0f1");
+    }
+
+    #[test]
+    fn a_loop_takes_samples() {
+        let text = "# for i in {1..3}; do ifconfig eth1 | grep RX | grep dropped; sleep 1; done\n\
+            \u{20}       RX errors 0  dropped 88791  overruns 0  frame 0\n        RX errors 0  dropped 88792  overruns 0  frame 0\n\
+            \u{20}       RX errors 0  dropped 88799  overruns 0  frame 0\n";
+        let (snapshot, understood) = one(text);
+        let block = &snapshot.interface("eth1").unwrap().counters[0];
+        assert_eq!(block.get("rx_dropped").unwrap().growth(), Growth::By(8));
+        assert!(block.partial && understood.left.is_empty());
+    }
+
+    #[test]
+    fn a_bsd_tells_its_mtu_only() {
+        let (snapshot, _) = one(
+            "$ ifconfig em0\nem0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 9000\n\tether 02:00:00:00:00:01\n",
+        );
+        let em0 = snapshot.interface("em0").unwrap();
+        assert_eq!(em0.mtu.known().unwrap().0, 9000);
+        assert!(em0.admin_up.is_unasked() && em0.link.up.is_unasked() && em0.counters.is_empty());
+    }
+}

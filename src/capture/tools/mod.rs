@@ -1,5 +1,6 @@
 //! The tools whose output is read: how each is recognised, and what its rows mean for a host.
 
+mod count;
 mod cpu;
 mod ethtool;
 mod host;
@@ -92,6 +93,7 @@ fn whole_name(intake: &Intake<'_>, printed: &str, most: usize) -> String {
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
     [
+        count::TOOLS,
         ethtool::TOOLS,
         ip::TOOLS,
         ifconfig::TOOLS,

@@ -54,15 +54,29 @@ pub(super) fn interface_table(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) 
 
 fn route_table(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let rows = routes::parse(cursor);
-    let ways: Vec<Way> = rows
-        .into_iter()
-        .map(|row| Way {
-            v6: row.value.destination.contains(':'),
-            metric: row.value.metric,
-            is_default: row.value.is_default(),
-            devices: vec![At::new(row.value.device, row.line)],
-        })
-        .collect();
-    let complete = intake.command.is_some() && !intake.is_filtered();
+    let ways: Vec<Way> = rows.into_iter().map(|row| way(row.value, row.line)).collect();
+    // Without -6, route prints one family; the form of netstat -r has no metrics.
+    let complete = intake.command.is_some_and(|command| command.program == "route") && !intake.is_filtered();
     put_ways(intake, &ways, complete);
+}
+
+fn way(row: routes::Row, line: u32) -> Way {
+    let length = row.mask.parse::<std::net::Ipv4Addr>().ok().map(|mask| mask.to_bits().count_ones());
+    let destination = match length {
+        Some(length) => format!("{}/{length}", row.destination),
+        None => row.destination.clone(),
+    };
+    let none = ["0.0.0.0", "*", "::", "[::]"].contains(&row.gateway.as_str());
+    Way {
+        v6: row.destination.contains(':'),
+        metric: row.metric,
+        is_default: row.is_default(),
+        gateway: (!none).then_some(row.gateway),
+        table: "main".to_owned(),
+        is_own: row.flags.contains('!') || row.device == "lo",
+        line,
+        devices: vec![At::new(row.device, line)],
+        destination,
+        ..Way::default()
+    }
 }

@@ -4,6 +4,7 @@ use super::super::command::Command;
 use super::{Intake, Tool, path_value};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::sysctl::{self, Setting};
+use crate::snapshot::ConfiguredSetting;
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -24,15 +25,39 @@ pub(super) static TOOLS: &[Tool] = &[
     },
 ];
 
+/// Most settings of files that are kept.
+const MOST: usize = 10_000;
+
 /// Parameters that are kept: those of the network.
 fn is_kept(key: &str) -> bool {
     key.starts_with("net.") || key.starts_with("sunrpc.")
 }
 
+/// Older and shorter names of the same parameters.
+const ALIASES: [(&str, &str); 5] = [
+    ("net.nf_conntrack_max", "net.netfilter.nf_conntrack_max"),
+    ("net.ipv4.ip_conntrack_max", "net.netfilter.nf_conntrack_max"),
+    ("net.ipv4.netfilter.ip_conntrack_max", "net.netfilter.nf_conntrack_max"),
+    ("net.ipv4.netfilter.ip_conntrack_count", "net.netfilter.nf_conntrack_count"),
+    ("net.ipv4.netfilter.ip_conntrack_buckets", "net.netfilter.nf_conntrack_buckets"),
+];
+
 fn put(intake: &mut Intake<'_>, key: String, value: &str, line: u32) {
-    if is_kept(&key) {
-        intake.site.sysctl(key, At::new(sysctl::value(value), line));
+    if !is_kept(&key) {
+        return;
     }
+    let key = ALIASES.iter().find(|(old, _)| *old == key).map_or(key, |(_, new)| (*new).to_owned());
+    if intake.site.namespace.is_empty()
+        && let Some(number) = value.trim().parse().ok().map(|number: u64| At::new(number, line))
+    {
+        match key.as_str() {
+            "net.netfilter.nf_conntrack_max" => intake.site.put_host(|host| &mut host.conntrack.max, number),
+            "net.netfilter.nf_conntrack_count" => intake.site.put_host(|host| &mut host.conntrack.count, number),
+            "net.netfilter.nf_conntrack_buckets" => intake.site.put_host(|host| &mut host.conntrack.buckets, number),
+            _ => {}
+        }
+    }
+    intake.site.sysctl(key, At::new(sysctl::value(value), line));
 }
 
 fn printed(text: &str) -> Option<Setting> {
@@ -108,18 +133,83 @@ fn files(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
-/// Takes settings and comments.
-fn configuration(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
-    let known = |text: &str| {
-        let text = text.trim_start();
-        text.starts_with(['#', ';'])
-            || sysctl::setting(text).is_some()
-            || path_value(text).is_some_and(|(path, rest)| {
-                sysctl::is_configuration(path)
-                    && (rest.is_empty() || rest.starts_with('#') || sysctl::setting(rest).is_some())
-            })
-    };
-    while cursor.take_if(|text| known(text).then_some(())).is_some() {
-        cursor.skip_blank();
+/// Takes settings and comments. What a file says is what shall be, not what is.
+fn configuration(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let file = intake.command.and_then(Command::file).map(str::to_owned);
+    let mut found = intake.site.snapshot.host.configured.known().cloned().unwrap_or_default();
+    let mut first = None;
+    while let Some(line) = cursor.peek() {
+        let text = line.text.trim_start();
+        let (path, text) = match path_value(text).filter(|(path, _)| sysctl::is_configuration(path)) {
+            Some((path, rest)) => (Some(path.to_owned()), rest.trim_start()),
+            None => (file.clone(), text),
+        };
+        let setting = sysctl::setting(text);
+        let heading = text.starts_with("==> ") && text.ends_with(" <==");
+        if setting.is_none() && !text.is_empty() && !text.starts_with(['#', ';']) && !heading {
+            break;
+        }
+        cursor.take();
+        if let (Some(setting), Some(file)) = (setting, path) {
+            first.get_or_insert(line.number);
+            let row = ConfiguredSetting {
+                manager: "sysctl".to_owned(),
+                file,
+                line: line.number,
+                key: setting.key,
+                value: setting.value,
+                ..ConfiguredSetting::default()
+            };
+            if found.len() < MOST {
+                found.push(row);
+            }
+        }
+    }
+    if let Some(first) = first.filter(|_| intake.site.namespace.is_empty()) {
+        intake.site.put_host(|host| &mut host.configured, At::new(found, first));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::transcript::one;
+
+    #[test]
+    fn values_of_all_forms_and_no_intents() {
+        let text = "$ sysctl net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096\t131072\t6291456\n$ cat /proc/sys/net/core/somaxconn\n4096\n\
+            $ sysctl -n net.core.rmem_max net.core.wmem_max\n212992\n425984\n$ grep . /proc/sys/net/ipv4/tcp_sack /proc/sys/net/core/x\n\
+            /proc/sys/net/ipv4/tcp_sack:1\n$ cat /proc/sys/net/netfilter/nf_conntrack_max\n65536\n\
+            $ cat /etc/sysctl.conf\n# tuned\nnet.core.rmem_max = 16777216\n\n$ echo 9 > /proc/sys/net/core/busy_poll\n\
+            $ sysctl -p\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_tw_recycle: No such file or directory\nnet.ipv4.tcp_tw_reuse = 1\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let values: Vec<(&str, &str)> =
+            snapshot.host.sysctl.known().unwrap().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(
+            values,
+            [
+                ("net.core.rmem_max", "212992"),
+                ("net.core.somaxconn", "4096"),
+                ("net.core.wmem_max", "425984"),
+                ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+                ("net.ipv4.tcp_sack", "1"),
+                ("net.ipv4.tcp_tw_reuse", "1"),
+                ("net.netfilter.nf_conntrack_max", "65536"),
+            ]
+        );
+        assert_eq!(snapshot.host.conntrack.max.known(), Some(&65_536));
+        let configured = snapshot.host.configured.known().unwrap();
+        assert_eq!(
+            (configured.len(), configured[0].file.as_str(), configured[0].value.as_str()),
+            (1, "/etc/sysctl.conf", "16777216")
+        );
+    }
+
+    #[test]
+    fn lines_without_a_command_need_the_form_of_sysctl() {
+        let (snapshot, _) = one("net.core.rmem_max = 212992\nnet.core.wmem_max = 1\n");
+        assert_eq!(snapshot.host.sysctl.known().unwrap().len(), 2);
+        let (snapshot, understood) = one("net.core.rmem_max=212992\n");
+        assert!(snapshot.host.sysctl.is_unasked() && understood.left.len() == 1);
     }
 }

@@ -3,9 +3,10 @@
 use super::super::command::Command;
 use super::super::site::refusal;
 use super::{Intake, Tool, is_interface_name, path_value};
+use crate::formats::cpu_mask;
 use crate::formats::cursor::{At, Cursor};
-use crate::reading::{BitsPerSecond, Bytes, Gap, GapKind};
-use crate::snapshot::{Duplex, InterfaceKind, OperState, PciAddress, Word};
+use crate::reading::{BitsPerSecond, Bytes, Gap, GapKind, Reading};
+use crate::snapshot::{Duplex, InterfaceKind, OperState, PciAddress, Queue, Word};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -148,8 +149,53 @@ fn put(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: 
                 site.counters(name, "rtnl_link_stats64", line, vec![(counter.to_owned(), value)], true);
             } else if let Some(option) = attribute.strip_prefix("bonding/") {
                 bonding(intake, name, option, value, line);
+            } else if let Some(rest) = attribute.strip_prefix("queues/") {
+                queue(intake, name, rest, value, line);
+            } else if let Some(rest) = attribute.strip_prefix("device/") {
+                device(intake, name, rest, value, line);
             }
         }
+    }
+}
+
+/// CPUs of a queue: `rx-0/rps_cpus`, `tx-3/xps_cpus`.
+fn queue(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: u32) {
+    let Some((queue, file)) = attribute.split_once('/') else { return };
+    let (tx, index) = match (queue.strip_prefix("rx-"), queue.strip_prefix("tx-")) {
+        (Some(index), _) => (false, index.parse().ok()),
+        (_, Some(index)) => (true, index.parse().ok()),
+        _ => return,
+    };
+    let (Some(index), Some(cpus)) = (index, cpu_mask::members(value)) else { return };
+    let mut queues = intake.site.interface(name).queues.known().cloned().unwrap_or_default();
+    let at = queues.iter().position(|held| held.tx == tx && held.index == index).unwrap_or_else(|| {
+        queues.push(Queue { tx, index, ..Queue::default() });
+        queues.len() - 1
+    });
+    let source = intake.site.source(line);
+    match file {
+        "rps_cpus" => queues[at].rps_cpus = Reading::Known(cpus, source),
+        "xps_cpus" => queues[at].xps_cpus = Reading::Known(cpus, source),
+        _ => return,
+    }
+    queues.sort_by_key(|queue| (queue.tx, queue.index));
+    intake.site.put(name, |i| &mut i.queues, At::new(queues, line));
+}
+
+/// Attributes of the device behind an interface.
+fn device(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: u32) {
+    match attribute {
+        "sriov_numvfs" => {
+            let count = value.parse().ok().map(|count| At::new(count, line));
+            intake.site.put_some(name, |i| &mut i.virtual_functions, count);
+        }
+        "numa_node" => {
+            let address = intake.site.interface(name).device.known().copied();
+            if let (Some(address), Ok(node)) = (address, value.parse()) {
+                intake.site.put_device(address, |device| &mut device.numa_node, At::new(node, line));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -240,4 +286,42 @@ fn is_listed(text: &str) -> bool {
         word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.@/".contains(&byte))
     };
     total || words.peek().is_some() && words.all(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::transcript::one;
+
+    #[test]
+    fn values_by_file_and_by_path() {
+        let text = "$ cat /sys/class/net/eth2/{mtu,speed,operstate}\n9000\n10000\nup\n$ cat /sys/class/net/eth2/statistics/rx_dropped\n0\n\
+            $ cat /sys/class/net/eth2/statistics/rx_missed_errors\n7142467\n$ grep . /sys/class/net/eth2/statistics/*\n\
+            /sys/class/net/eth2/statistics/rx_dropped:5\n/sys/class/net/eth2/address:02:00:00:00:00:01\n\
+            $ cat /sys/class/net/eth3/speed\ncat: /sys/class/net/eth3/speed: Invalid argument\n$ cat /sys/class/net/eth2/queues/rx-0/rps_cpus\n05\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let eth2 = snapshot.interface("eth2").unwrap();
+        assert_eq!((eth2.mtu.known().unwrap().0, eth2.link.speed.known().unwrap().0), (9000, 10_000_000_000));
+        assert_eq!(eth2.address.known().unwrap(), "02:00:00:00:00:01");
+        let block = &eth2.counters[0];
+        // Files that are read one by one are one sample until one comes again.
+        assert_eq!(block.get("rx_dropped").unwrap().values, [Some(0), Some(5)]);
+        assert_eq!(block.get("rx_missed_errors").unwrap().values, [Some(7_142_467), None]);
+        assert_eq!(eth2.queues.known().unwrap()[0].rps_cpus.known().unwrap(), &[0, 2]);
+        assert!(snapshot.interface("eth3").is_none());
+    }
+
+    #[test]
+    fn links_lead_to_devices() {
+        let text = "$ ls -l /sys/class/net\ntotal 0\n\
+            lrwxrwxrwx 1 root root 0 Jan  1 00:00 eth0 -> ../../devices/pci0000:00/0000:00:1c.0/0000:03:00.0/net/eth0\n\
+            lrwxrwxrwx 1 root root 0 Jan  1 00:00 br0 -> ../../devices/virtual/net/br0\n\
+            $ readlink /sys/class/net/eth0/device/driver\n../../../../bus/pci/drivers/igb\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let eth0 = snapshot.interface("eth0").unwrap();
+        assert_eq!(eth0.device.known().unwrap().to_string(), "0000:03:00.0");
+        assert_eq!(eth0.driver.name.known().unwrap(), "igb");
+        assert!(snapshot.interface("br0").unwrap().device.is_absent());
+    }
 }

@@ -46,6 +46,8 @@ pub struct Link {
     pub member_of: Option<At<String>>,
     /// The options of a member.
     pub member: Words,
+    /// Name of the XDP program.
+    pub program: Option<At<String>>,
     /// Alias that an administrator gave.
     pub alias: Option<At<String>>,
     /// Addresses in their order.
@@ -302,7 +304,12 @@ fn detail(link: &mut Link, state: &mut State, text: &str, line: u32) -> bool {
         "alias" => {
             link.alias = text.strip_prefix("alias ").map(|alias| At::new(alias.trim().to_owned(), line));
         }
-        "altname" | "valid_lft" | "prog/xdp" => {}
+        "prog/xdp" => {
+            let mut words = Words::default();
+            words.add(text, line);
+            link.program = words.after("name").map(|name| name.map(str::to_owned));
+        }
+        "altname" | "valid_lft" => {}
         "vf" => state.in_function = true,
         _ if KINDS.binary_search(&word).is_ok() && link.hardware.is_some() && (indented || goes_on(text)) => {
             if link.kind.is_none() {

@@ -7,9 +7,10 @@ pub(super) use routes::{Way, put as put_ways};
 
 use super::super::command::Command;
 use super::{Intake, Tool};
-use crate::formats::cursor::Cursor;
+use crate::formats::cursor::{At, Cursor};
 use crate::formats::ip::json::{self, Document};
-use crate::formats::ip::{brief, link, neighbour, route, rule};
+use crate::formats::ip::neighbour::{self, Neighbour};
+use crate::formats::ip::{brief, link, route, rule};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -154,26 +155,68 @@ fn complaint(cursor: &mut Cursor<'_>, intake: &Intake<'_>) {
     }
 }
 
+/// True where the output shows all there is, of the host itself.
+fn is_whole(intake: &Intake<'_>, asked: &Asked<'_>) -> bool {
+    let named = asked.device.is_some() || asked.picks || asked.namespace.is_some();
+    intake.command.is_some() && !named && !intake.is_filtered() && intake.site.namespace.is_empty()
+}
+
 fn rules(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if document(cursor).is_some() {
+    let line = cursor.peek().map_or(0, |line| line.number);
+    let rules = match document(cursor) {
+        Some(Document::Rules(rules)) => rules,
+        _ => std::iter::from_fn(|| cursor.take_if(rule::row)).map(|at| at.value).collect(),
+    };
+    complaint(cursor, intake);
+    let asked = intake.command.and_then(asked).unwrap_or_default();
+    if rules.is_empty() || !is_whole(intake, &asked) {
         return;
     }
-    while cursor.take_if(rule::row).is_some() {}
-    complaint(cursor, intake);
+    // The three that the kernel makes.
+    let own = |rule: &rule::Rule| {
+        let table = rule.table.as_deref().unwrap_or_default();
+        rule.text.starts_with("from all")
+            && [(0, "local"), (32766, "main"), (32767, "default")].contains(&(rule.priority, table))
+    };
+    let others =
+        rules.iter().filter(|rule| !own(rule)).map(|rule| format!("{}: {}", rule.priority, rule.text)).collect();
+    intake.site.put_host(|host| &mut host.rules, At::new(others, line));
 }
 
 fn neighbours(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if document(cursor).is_some() {
+    let line = cursor.peek().map_or(0, |line| line.number);
+    let found = match document(cursor) {
+        Some(Document::Neighbours(found)) => found,
+        _ => std::iter::from_fn(|| cursor.take_if(neighbour::row)).map(|at| at.value).collect(),
+    };
+    complaint(cursor, intake);
+    let asked = intake.command.and_then(asked).unwrap_or_default();
+    if found.is_empty() || !is_whole(intake, &asked) {
         return;
     }
-    while cursor.take_if(neighbour::row).is_some() {}
-    complaint(cursor, intake);
+    let count = |wanted: &dyn Fn(&Neighbour) -> bool| {
+        At::new(u32::try_from(found.iter().filter(|row| wanted(row)).count()).unwrap_or(u32::MAX), line)
+    };
+    let silent = |row: &Neighbour| matches!(row.state.as_deref(), Some("FAILED" | "INCOMPLETE"));
+    let site = &mut *intake.site;
+    site.put_host(|host| &mut host.neighbours.v4, count(&|row| row.address.is_ipv4()));
+    site.put_host(|host| &mut host.neighbours.v6, count(&|row| row.address.is_ipv6()));
+    site.put_host(|host| &mut host.neighbours.failed, count(&silent));
 }
 
-fn arp(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
+fn arp(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let line = cursor.peek().map_or(0, |line| line.number);
     cursor.take_if(|text| neighbour::is_headline(text).then_some(()));
-    while cursor.take_if(neighbour::arp_row).is_some() {}
+    let count = std::iter::from_fn(|| cursor.take_if(neighbour::arp_row)).count();
     cursor.take_if(|text| text.starts_with("Entries: ").then_some(()));
+    let all = intake.command.is_some_and(|command| {
+        command.program == "arp" && command.arguments.iter().all(|word| word.starts_with('-'))
+            || !command.files().is_empty()
+    });
+    if count > 0 && all && !intake.is_filtered() && intake.site.namespace.is_empty() {
+        let count = At::new(u32::try_from(count).unwrap_or(u32::MAX), line);
+        intake.site.put_host(|host| &mut host.neighbours.v4, count);
+    }
 }
 
 #[cfg(test)]
