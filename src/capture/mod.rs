@@ -6,6 +6,8 @@ mod measured;
 mod prompt;
 mod site;
 mod tools;
+#[cfg(test)]
+mod totality;
 mod transcript;
 mod understood;
 

@@ -2,6 +2,7 @@
 //! any input. Used on live files and on captures alike.
 
 pub mod assignments;
+pub mod conntrack;
 pub mod cpu_list;
 pub mod cpu_mask;
 pub mod cpuinfo;
@@ -21,6 +22,7 @@ pub mod pci_link;
 pub mod ping;
 pub mod proc_net;
 pub mod proc_net_dev;
+pub mod proc_stat;
 pub mod proc_status;
 pub mod shell;
 pub mod sockstat;
