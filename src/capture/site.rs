@@ -228,13 +228,12 @@ impl Site {
     /// Sets a kernel parameter by its dotted name; the last one counts, and one of a container only where the host's own is
     /// missing.
     pub fn sysctl(&mut self, key: String, value: At<String>) {
-        if !self.namespace.is_empty() {
-            if self.sysctl.contains_key(&key) && !self.sysctl_elsewhere.contains(&key) {
-                return;
-            }
-            self.sysctl_elsewhere.insert(key.clone());
-        } else {
+        if self.namespace.is_empty() {
             self.sysctl_elsewhere.remove(&key);
+        } else if self.sysctl.contains_key(&key) && !self.sysctl_elsewhere.contains(&key) {
+            return;
+        } else {
+            self.sysctl_elsewhere.insert(key.clone());
         }
         self.sysctl_file = self.file.clone();
         self.sysctl.insert(key, value);
@@ -310,14 +309,13 @@ fn add(block: &mut CounterBlock, rows: Vec<(String, u64)>, partial: bool) {
     if partial && block.partial && rows.iter().all(|(name, _)| fresh(name)) {
         let earlier = block.at_ms.len() - 1;
         for (name, value) in rows {
-            match block.counters.iter_mut().find(|counter| counter.name == name) {
-                Some(counter) => counter.values[earlier] = Some(value),
-                None => {
-                    let mut values = vec![None; earlier];
-                    values.push(Some(value));
-                    block.counters.push(Counter { name, values });
-                }
+            if let Some(counter) = block.counters.iter_mut().find(|counter| counter.name == name) {
+                counter.values[earlier] = Some(value);
+                continue;
             }
+            let mut values = vec![None; earlier];
+            values.push(Some(value));
+            block.counters.push(Counter { name, values });
         }
         return;
     }

@@ -47,7 +47,7 @@ fn cpu_row(text: &str) -> Option<Vec<(&str, u64)>> {
     pairs.map(|pair| pair.and_then(|(name, value)| Some((name, value.parse().ok()?)))).collect()
 }
 
-/// `insert_failed		0`, summed by the tool.
+/// A name and a number, summed by the tool.
 fn sum_row(text: &str) -> Option<(&str, u64)> {
     let mut words = text.split_ascii_whitespace();
     let (name, value) = (words.next()?, words.next()?.parse().ok()?);
@@ -96,7 +96,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
                 break;
             }
             met.push(cpu);
-            row.iter().for_each(|(name, value)| add(name, *value));
+            for (name, value) in row {
+                add(name, value);
+            }
         } else if let Some((name, value)) = sum_row(line.text).filter(|(name, _)| !met.contains(name)) {
             met.push(name);
             add(name, value);

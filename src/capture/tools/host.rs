@@ -202,7 +202,7 @@ fn read_hostnamectl(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             "Operating System" => site.put_host(|host| &mut host.os, text()),
             "Kernel" => put_release(intake, value.strip_prefix("Linux "), line),
             "Architecture" => {
-                site.put_host(|host| &mut host.architecture, text().map(|word| word.replace("x86-64", "x86_64")))
+                site.put_host(|host| &mut host.architecture, text().map(|word| word.replace("x86-64", "x86_64")));
             }
             "Hardware Vendor" => site.put_host(|host| &mut host.vendor, text()),
             "Hardware Model" => site.put_host(|host| &mut host.product, text()),

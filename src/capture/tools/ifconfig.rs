@@ -18,18 +18,32 @@ pub(super) static TOOLS: &[Tool] = &[Tool {
 /// Longest name that net-tools 1.60 prints.
 const CUT: usize = 9;
 
-/// The one interface that the command names; `None` inside where it changes something.
-fn device(command: Option<&Command>) -> Option<Option<&str>> {
-    let Some(command) = command.filter(|command| command.program == "ifconfig") else { return Some(None) };
+/// What an `ifconfig` command asks for.
+enum Asked<'c> {
+    /// All interfaces, or nobody typed a command.
+    All,
+    /// One interface.
+    One(&'c str),
+    /// It changes something.
+    Change,
+}
+
+fn asked(command: Option<&Command>) -> Asked<'_> {
+    let Some(command) = command.filter(|command| command.program == "ifconfig") else { return Asked::All };
     let mut operands = command.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
     match (operands.next(), operands.next()) {
-        (_, Some(_)) => None,
-        (first, None) => Some(first),
+        (Some(_), Some(_)) => Asked::Change,
+        (Some(device), None) => Asked::One(device),
+        (None, _) => Asked::All,
     }
 }
 
 fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let Some(device) = device(intake.command) else { return complaint(cursor) };
+    let device = match asked(intake.command) {
+        Asked::Change => return complaint(cursor),
+        Asked::One(device) => Some(device),
+        Asked::All => None,
+    };
     if intake.command.is_some_and(|command| command.has_flag('s')) {
         return super::netstat::interface_table(cursor, intake);
     }

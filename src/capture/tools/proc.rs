@@ -356,7 +356,7 @@ fn processors(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
-/// `model name	: ...`: a tab or a space stands before the colon.
+/// `model name : ...`: a tab or a space stands before the colon.
 fn is_processor_row(text: &str) -> bool {
     text.split_once(':').is_some_and(|(key, _)| {
         let plain = |char: char| char.is_ascii_alphanumeric() || " \t_()".contains(char);

@@ -74,12 +74,13 @@ const CONGESTION: [&str; 17] = [
     "westwood",
 ];
 
+fn known<T>(value: Option<T>, source: SourceId) -> Reading<T> {
+    value.map_or_else(Reading::default, |value| Reading::Known(value, source))
+}
+
 fn flow(socket: &Socket, source: SourceId) -> Flow {
     let text = |key: &str| socket.info.get(key).map(String::as_str).filter(|value| !value.is_empty());
     let number = |key: &str| text(key).and_then(|value| value.parse::<u64>().ok());
-    fn known<T>(value: Option<T>, source: SourceId) -> Reading<T> {
-        value.map_or_else(Reading::default, |value| Reading::Known(value, source))
-    }
     let milliseconds = |key: &str| {
         // `0.1/0.05`, `10ms(1.2%)`.
         let end = text(key)?.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text(key)?.len());

@@ -116,13 +116,15 @@ fn put(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: 
             let flags = value.strip_prefix("0x").and_then(|hex| u32::from_str_radix(hex, 16).ok());
             site.put_some(name, |i| &mut i.admin_up, flags.map(|flags| At::new(flags & 1 != 0, line)));
         }
-        "speed" => match number().filter(|speed| (1..10_000_000).contains(speed) && *speed != 65_535) {
-            Some(speed) => site.put(name, |i| &mut i.link.speed, At::new(BitsPerSecond(speed * 1_000_000), line)),
-            None => {
+        "speed" => {
+            let known = number().filter(|speed| (1..10_000_000).contains(speed) && *speed != 65_535);
+            if let Some(speed) = known {
+                site.put(name, |i| &mut i.link.speed, At::new(BitsPerSecond(speed * 1_000_000), line));
+            } else {
                 let gap = Gap::new(GapKind::DriverUnknown).detail(format!("the file says {value}"));
                 site.put_gap(name, |i| &mut i.link.speed, gap);
             }
-        },
+        }
         "duplex" => {
             site.put_some(name, |i| &mut i.link.duplex, Duplex::from_word(value).map(|duplex| At::new(duplex, line)));
         }

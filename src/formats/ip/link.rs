@@ -64,6 +64,12 @@ impl Link {
         [&self.details, &self.options, &self.member].into_iter().find_map(|words| words.after(key))
     }
 
+    /// A number that `-d` prints.
+    pub fn detail_number(&self, key: &str) -> Option<At<u64>> {
+        let found = self.detail(key)?;
+        Some(At::new(found.value.parse().ok()?, found.line))
+    }
+
     /// True where the output shows what `-d` shows: a kind that is not printed is none then.
     pub fn is_detailed(&self) -> bool {
         self.details.has("promiscuity")

@@ -1,4 +1,4 @@
-//! `ip rule`: `32766:	from all lookup main`.
+//! `ip rule`: priority, packets, action.
 
 /// A rule of the routing policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use super::super::super::site::Site;
 use super::super::{Intake, is_interface_name};
 use super::{Asked, asked, complaint, document};
 use crate::formats::cursor::{At, Cursor};
+use crate::formats::ip::address::Address;
 use crate::formats::ip::brief;
 use crate::formats::ip::json::Document;
 use crate::formats::ip::link::{self, Link, Lower};
@@ -60,8 +61,8 @@ fn put(intake: &mut Intake<'_>, asked: &Asked<'_>, link: &Link, tags: &Tags<'_>)
     site.put_some(&name, |i| &mut i.oper_state, state.map(|state| At::new(state, line)));
     site.put_some(&name, |i| &mut i.mtu, link.head.number("mtu").map(bytes));
     site.put_some(&name, |i| &mut i.txqueuelen, link.head.number("qlen"));
-    site.put_some(&name, |i| &mut i.mtu_min, link.detail("minmtu").and_then(number).map(bytes));
-    match link.detail("maxmtu").and_then(number) {
+    site.put_some(&name, |i| &mut i.mtu_min, link.detail_number("minmtu").map(bytes));
+    match link.detail_number("maxmtu") {
         Some(At { value: 0, line }) => site.put_absent(&name, |i| &mut i.mtu_max, line),
         most => site.put_some(&name, |i| &mut i.mtu_max, most.map(bytes)),
     }
@@ -79,7 +80,7 @@ fn put(intake: &mut Intake<'_>, asked: &Asked<'_>, link: &Link, tags: &Tags<'_>)
         site.link_device(&name, address, device.line);
     }
     details(site, &name, link);
-    let addresses: Vec<String> = link.addresses.iter().filter_map(|address| address.text()).collect();
+    let addresses: Vec<String> = link.addresses.iter().filter_map(Address::text).collect();
     // `ip link` prints no addresses, which says nothing of them; `ip addr` prints all.
     let lists_addresses = whole_list && "address".starts_with(asked.object) && !asked.object.is_empty();
     if !addresses.is_empty() || lists_addresses {
@@ -94,7 +95,7 @@ fn put(intake: &mut Intake<'_>, asked: &Asked<'_>, link: &Link, tags: &Tags<'_>)
 
 /// What `-d` adds: sizes of packets, and the options of a kind.
 fn details(site: &mut Site, name: &str, link: &Link) {
-    let bytes = |key: &str| link.detail(key).and_then(number).map(|at| at.map(Bytes));
+    let bytes = |key: &str| link.detail_number(key).map(|at| at.map(Bytes));
     site.put_some(name, |i| &mut i.gso_max_size, bytes("gso_max_size"));
     site.put_some(name, |i| &mut i.gro_max_size, bytes("gro_max_size"));
     xdp(site, name, link);
@@ -183,10 +184,6 @@ fn put_brief(intake: &mut Intake<'_>, row: At<brief::Brief>) {
     if !row.addresses.is_empty() {
         put_addresses(intake, &row.name, row.addresses, line, false);
     }
-}
-
-fn number(at: At<&str>) -> Option<At<u64>> {
-    Some(At::new(at.value.parse().ok()?, at.line))
 }
 
 /// True where packets pass. Versions before 2006 print neither of the two words for the carrier.
