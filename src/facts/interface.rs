@@ -1,5 +1,7 @@
 //! Facts of scope `iface`.
 
+use std::net::IpAddr;
+
 use super::catalogue::{DEVICE, EVENT, INTERFACE, MEASUREMENT, MEMBER, QDISC};
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
@@ -58,6 +60,13 @@ pub(super) fn entries() -> Vec<Entry> {
             |facts, index| measurements::list(facts, Some(&[index])),
         ),
         derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results measured over it, where they agree",
+            |facts, index| measurements::peer(facts, Some(index)),
+        ),
+        derived(
             "bond.members",
             Type::list(Type::Entity(MEMBER)),
             Unit::Plain,
@@ -67,6 +76,21 @@ pub(super) fn entries() -> Vec<Entry> {
         derived("qdisc", Type::list(Type::Entity(QDISC)), Unit::Plain, "queueing disciplines", |facts, index| {
             rows::list(facts, index, QDISC, &facts.snapshot().interfaces[index].qdiscs)
         }),
+        derived(
+            "root_qdisc",
+            Type::Entity(QDISC),
+            Unit::Plain,
+            "queueing discipline that everything passes",
+            rows::root_qdisc,
+        ),
+        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
+        derived(
+            "ceiling.range",
+            Type::Text,
+            Unit::Plain,
+            "range that the interface could carry, in words",
+            ceilings::interface_range,
+        ),
         derived(
             "link.speed_verdict",
             Type::Word(&speed::VERDICTS),
@@ -210,6 +234,27 @@ fn members(facts: &Facts<'_>, index: usize) -> Derived {
         Reading::Unknown(_) => State::Unknown,
     };
     Derived::of(state, from)
+}
+
+/// The first address that is neither link-local nor of the host itself; absent where it has none.
+fn ip_address(facts: &Facts<'_>, index: usize) -> Derived {
+    let reachable = |held: &String| {
+        let address: IpAddr = held.split('/').next()?.parse().ok()?;
+        let near = match address {
+            IpAddr::V4(one) => one.is_link_local(),
+            IpAddr::V6(one) => one.is_unicast_link_local(),
+        };
+        (!near && !address.is_loopback() && !address.is_unspecified()).then_some(address)
+    };
+    let from = facts.key(INTERFACE, index, "addresses");
+    match &facts.snapshot().interfaces[index].addresses {
+        Reading::Known(all, _) => {
+            let first = all.iter().find_map(reachable).map(|address| Value::Text(address.to_string().into()));
+            Derived::of(first.map_or(State::Absent, State::Known), from)
+        }
+        Reading::Absent(_) => Derived::absent(from),
+        Reading::Unknown(_) => Derived::unknown(from),
+    }
 }
 
 /// A positive test: the driver drives hardware. A port type alone proves nothing.

@@ -369,7 +369,8 @@ impl<'a> Facts<'a> {
         gap
     }
 
-    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none.
+    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none, or where it needs a name
+    /// that is not known.
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
@@ -381,6 +382,12 @@ impl<'a> Facts<'a> {
             QDISC => ("{if}", self.qdisc(index).and_then(|(owner, _)| interface(owner))),
             DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
             LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
+            MEASUREMENT if entry.command.contains("{peer}") => {
+                match self.measurement(index).and_then(|one| one.peer_address.known()) {
+                    Some(peer) => ("{peer}", Some(peer.clone())),
+                    None => return String::new(),
+                }
+            }
             _ => return entry.command.into(),
         };
         entry.command.replace(place, &shell_quote(&name.unwrap_or_default()))

@@ -68,6 +68,20 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
     entries
 }
 
+/// The queueing discipline at the root of an interface.
+pub(super) fn root_qdisc(facts: &Facts<'_>, interface: usize) -> Derived {
+    match &facts.snapshot().interfaces[interface].qdiscs {
+        Reading::Known(all, source) => {
+            let first = facts.topology().first_row(QDISC, interface);
+            let at = all.iter().position(|one| one.parent == "root");
+            let root = at.map(|at| State::Known(Value::Entity(Facts::entity(QDISC, first + at))));
+            Derived::of(root.unwrap_or(State::Absent), Vec::new()).read_at(Some(*source))
+        }
+        Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(*source)),
+        Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(*gap)),
+    }
+}
+
 fn leaf(facts: &Facts<'_>, index: usize) -> Derived {
     let Some((interface, one)) = facts.qdisc(index) else { return Derived::none() };
     let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);

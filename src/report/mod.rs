@@ -11,6 +11,7 @@ mod interfaces;
 pub mod json;
 pub mod markdown;
 pub mod model;
+mod next;
 mod summary;
 mod svg;
 mod table;

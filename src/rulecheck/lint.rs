@@ -9,7 +9,8 @@ use crate::rules::{Problem, RuleFile, RuleSet};
 /// Edges that lead nowhere, circles of explanation, unknown keys.
 pub fn lint(rules: &RuleSet) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let keys: Vec<&str> = Knowledge::embedded().persistence().iter().map(|one| one.key.as_str()).collect();
+    let settings = &Knowledge::embedded().persistence().settings;
+    let keys: Vec<&str> = settings.iter().map(|one| one.key.as_str()).collect();
     let ids: BTreeSet<&str> = rules.ids().collect();
     for rule in rules.rules() {
         let file = RuleFile { name: rule.file.clone(), text: "".into() };

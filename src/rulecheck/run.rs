@@ -186,7 +186,8 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     said += &rule.impact.render(facts, &roots, &finding.variables);
     for step in advice::steps(rule, finding, facts, outcome.subject) {
         let commands = [step.commands.join("\n"), step.undo.join("\n")].join("\n");
-        said += &format!("\n{}\n{commands}\n{}\n{}", step.action, step.risk, step.verify);
+        let notes = [step.commands_note, step.gain, step.risk, step.verify, step.undo_note].join("\n");
+        said += &format!("\n{}\n{}\n{commands}\n{notes}", step.action, step.place.word());
     }
     if let Some(piece) = case.never_says.iter().find(|piece| said.contains(piece.as_str())) {
         return Err(format!("it says `{piece}`: {said}"));

@@ -134,6 +134,31 @@ impl Interrupts {
     }
 }
 
+/// Whose commands they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The host that the report is about.
+    #[default]
+    Here,
+    /// The host at the other end: never to be typed here.
+    Peer,
+}
+
+impl Place {
+    /// The word of rule files and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Peer => "peer",
+        }
+    }
+
+    fn is_here(&self) -> bool {
+        *self == Self::Here
+    }
+}
+
 /// Side of an edge to a retransmit finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -256,7 +281,10 @@ pub struct RecommendSpec {
     /// Only then; no condition: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Located>,
-    /// Commands (templates; what is filled in is quoted for the shell).
+    /// Where it is typed.
+    #[serde(default, rename = "where", skip_serializing_if = "Place::is_here")]
+    pub place: Place,
+    /// Commands (templates; what is filled in is quoted for the shell). One with a value that nobody read is left out.
     #[serde(default)]
     pub commands: Vec<Located>,
     /// Key of knowledge/persistence; `none` where nothing is to last, `hardware` where it lasts by itself.
@@ -266,11 +294,17 @@ pub struct RecommendSpec {
     /// What it risks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Located>,
+    /// What it may bring (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Located>,
     /// How to check it and what should be seen (template).
     pub verify: Located,
-    /// How to take it back (templates).
+    /// Commands that take it back (templates).
     #[serde(default)]
     pub undo: Vec<Located>,
+    /// How to take it back, in words (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo_note: Option<Located>,
 }
 
 /// An edge to a symptom.

@@ -1,0 +1,154 @@
+//! How a setting that a command changes until the next boot is made to last, in the words of whatever configures the network of
+//! this host.
+
+use std::borrow::Cow;
+
+use super::setting::{self, Values};
+use crate::facts::Facts;
+use crate::formats::shell::shell_quote;
+use crate::knowledge::{KeptForm, KeptSetting, Manager};
+use crate::rules::schema::Place;
+
+/// How to make a step last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// What configures the network; none where that is not known, or makes no difference.
+    pub manager: Option<String>,
+    /// In words: where it belongs, and what to know; empty where nothing is to last.
+    pub note: String,
+    /// Lines for the file or field that the note names.
+    pub lines: Vec<String>,
+    /// Commands to type.
+    pub commands: Vec<String>,
+    /// Where the manager is not known: the usual ones, and what each would need in a few words.
+    pub likely: Vec<(String, String)>,
+}
+
+/// The form for this host of a setting that `commands` change.
+pub fn keep(facts: &Facts<'_>, key: &str, place: Place, commands: &[String]) -> Keep {
+    let persistence = facts.knowledge().persistence();
+    let Some(kept) = persistence.settings.iter().find(|one| one.key == key) else { return Keep::default() };
+    if kept.set_by.is_empty() {
+        return Keep { note: kept.note.clone(), ..Keep::default() };
+    }
+    if place != Place::Here {
+        let note = "Lost at the next boot of that host; what keeps it depends on what configures its network";
+        return Keep { note: note.into(), ..Keep::default() };
+    }
+    let set: Vec<(&String, Values)> =
+        commands.iter().filter_map(|command| Some((command, setting::read(&kept.set_by, command)?))).collect();
+    let platform = facts.snapshot().host.platform.known();
+    let on = |words: &[String]| platform.is_some_and(|platform| words.contains(platform));
+    if let Some(manager) = persistence.managers.iter().find(|manager| on(&manager.rules_on)) {
+        let form = form_of(kept, manager).map(|form| written(form, &set));
+        let note = format!("Lost at the next boot: {} has no setting for it", manager.name);
+        return Keep { manager: Some(manager.name.clone()), ..form.unwrap_or(Keep { note, ..Keep::default() }) };
+    }
+    let generic = || persistence.managers.iter().filter(|manager| manager.rules_on.is_empty());
+    let usual: Vec<&Manager> = generic().filter(|manager| on(&manager.usual_on)).collect();
+    let known = !usual.is_empty();
+    let candidates = if known { usual } else { generic().collect() };
+    // Where all of them need the same, it does not matter which it is; without a platform it may be an appliance.
+    if let Some(any) = kept.forms.get("any")
+        && platform.is_some()
+        && candidates.iter().all(|manager| !kept.forms.contains_key(&manager.id))
+    {
+        return written(any, &set);
+    }
+    let names: Vec<&str> = candidates.iter().map(|manager| manager.name.as_str()).collect();
+    let usual = if known { format!("; usual here: {}", names.join(", ")) } else { String::new() };
+    let likely = candidates.iter().filter_map(|manager| {
+        let form = form_of(kept, manager)?;
+        Some((manager.name.clone(), in_words(&form.short, set.first())))
+    });
+    Keep {
+        note: format!("Lost at the next boot; what configures the network of this host was not read{usual}"),
+        likely: likely.collect(),
+        ..Keep::default()
+    }
+}
+
+fn form_of<'k>(kept: &'k KeptSetting, manager: &Manager) -> Option<&'k KeptForm> {
+    kept.forms.get(&manager.id).or_else(|| kept.forms.get("any"))
+}
+
+/// A command and the values that it sets.
+type Set<'c> = (&'c String, Values);
+
+/// What a template is filled in for.
+#[derive(Clone, Copy)]
+enum Medium {
+    /// A line of a file, of whatever syntax.
+    File,
+    /// A shell.
+    Shell,
+}
+
+/// A form with the values of all commands that set something.
+fn written(form: &KeptForm, set: &[Set<'_>]) -> Keep {
+    let (lines, commands) = (all(&form.lines, set, Medium::File), all(&form.commands, set, Medium::Shell));
+    let nothing = lines.is_empty() && commands.is_empty();
+    let promised = !form.lines.is_empty() || !form.commands.is_empty();
+    // Where the lines can't be written, or the form has no note and no command, the short form has to do.
+    let note = if nothing && (promised || form.note.is_empty()) { &form.short } else { &form.note };
+    Keep { note: in_words(note, set.first()), lines, commands, ..Keep::default() }
+}
+
+fn all(templates: &[String], set: &[Set<'_>], medium: Medium) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut says_something = false;
+    for one in set {
+        for template in templates {
+            let constant = !template.contains('{');
+            let Some(line) = filled(template, one, medium) else { continue };
+            if !(constant && lines.contains(&line)) {
+                lines.push(line);
+                says_something |= !constant;
+            }
+        }
+    }
+    // The head of a section says nothing by itself.
+    if says_something { lines } else { Vec::new() }
+}
+
+/// A template with its holes filled; `None` where the command sets no such value, or a file might take it for more than a word.
+fn filled(template: &str, (command, values): &Set<'_>, medium: Medium) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let (name, after) = tail.split_once('}')?;
+        out.push_str(before);
+        let in_quotes = out.matches('"').count() % 2 == 1;
+        match (name, medium) {
+            // Quoted as a shell needs it; between other quotes that would not hold.
+            ("command", _) => out.push_str(Some(command.as_str()).filter(|command| !in_quotes || is_plain(command))?),
+            (name, Medium::Shell) => out.push_str(&shell_quote(values.get(name)?)),
+            (name, Medium::File) => out.push_str(values.get(name).filter(|value| is_plain(value))?),
+        }
+        rest = after;
+    }
+    Some(out + rest)
+}
+
+/// True for words that no shell and no file takes for more than words.
+fn is_plain(text: &str) -> bool {
+    text.split(' ').all(|word| matches!(shell_quote(word), Cow::Borrowed(_)))
+}
+
+/// A note for people: values as they are, a hole without one as its name.
+fn in_words(template: &str, set: Option<&Set<'_>>) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let Some((name, after)) = tail.split_once('}') else { break };
+        out.push_str(before);
+        match (name, set) {
+            ("command", Some((command, _))) => out.push_str(command),
+            (name, Some((_, values))) if values.contains_key(name) => out.push_str(&values[name]),
+            ("iface", _) => out.push_str("the interface"),
+            (name, _) => out.push_str(name),
+        }
+        rest = after;
+    }
+    out + rest
+}
