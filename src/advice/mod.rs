@@ -48,7 +48,8 @@ pub fn steps(rule: &Rule, finding: &Finding, facts: &Facts<'_>, subject: Entity)
     let holds = |advice: &&Advice| {
         // A condition that can't be decided keeps its step: the text says under which condition it helps.
         advice.when.as_ref().is_none_or(|when| {
-            when.evaluate(facts, &roots, &finding.variables).outcome != State::Known(Value::Bool(false))
+            let outcome = when.evaluate(facts, &roots, &finding.variables).outcome;
+            matches!(outcome, State::Known(Value::Bool(true)) | State::Unknown)
         })
     };
     rule.recommend.iter().filter(holds).map(|advice| writer.step(advice, subject)).collect()
@@ -69,17 +70,16 @@ impl Writer<'_> {
         let touched = commands.iter().find_map(|command| self.touched(command));
         let (undo, lacking) = self.commands(&advice.undo);
         let mut undo_note = advice.undo_note.as_ref().map_or_else(String::new, |note| self.text(note));
-        if let Some(keys) = lacking {
+        if let Some(keys) = lacking.filter(|_| !commands.is_empty()) {
             // What stood there is read first, or nobody could bring it back.
             let mut before = self.readers(&keys);
-            undo_note = match (before.is_empty(), commands.is_empty()) {
-                (false, false) => "Set the values again that the first command shows: note them before the change".into(),
-                _ => "The former value was not read: note it before the change".into(),
+            undo_note = if before.is_empty() {
+                "The former value was not read: note it before the change".into()
+            } else {
+                "Set the values again that the first command shows: note them before the change".into()
             };
-            if !commands.is_empty() {
-                before.append(&mut commands);
-                commands = before;
-            }
+            before.append(&mut commands);
+            commands = before;
         }
         Step {
             action: self.text(&advice.action),
@@ -129,9 +129,10 @@ impl Writer<'_> {
         });
         let what: BTreeSet<String> = what.collect();
         let what: Vec<&str> = what.iter().map(String::as_str).take(3).collect();
+        let shown = self.readers(missing).first().map(|command| format!("; {command} shows it")).unwrap_or_default();
         match what.as_slice() {
             [] => "A command is left out here: a value that it needs is not known".into(),
-            what => format!("A command is left out here, as nobody read: {}", what.join(", ")),
+            what => format!("A command is left out here, as nobody read: {}{shown}", what.join(", ")),
         }
     }
 

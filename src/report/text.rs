@@ -209,8 +209,9 @@ impl Page {
         self.entry("  gain", DIM, &action.gain, PLAIN);
         self.entry("  effect", DIM, &action.effect, if action.disruptive { YELLOW } else { PLAIN });
         self.entry("  risk", DIM, &action.risk, PLAIN);
+        let keep: Vec<String> = [action.keep_lines.as_slice(), &action.keep_commands].concat();
         self.entry("  keep", DIM, &action.keep_note, PLAIN);
-        self.commands(if action.keep_note.is_empty() { "  keep" } else { "" }, &action.keep);
+        self.commands(if action.keep_note.is_empty() { "  keep" } else { "" }, &keep);
         if self.options.verbose {
             self.entry("  likely", DIM, &action.keep_likely, PLAIN);
         }
@@ -424,7 +425,9 @@ impl Page {
     fn verbatim(&mut self, label: &str, text: &str) {
         let indent = self.indent();
         let mut lead = label;
-        if !label.is_empty() && table::columns(label) >= indent {
+        // A line that is too long stands alone: it is never broken.
+        let too_long = indent + 2 + table::columns(text) > self.options.width;
+        if !label.is_empty() && (too_long || table::columns(label) >= indent) {
             self.line(&[(DIM, label)]);
             lead = "";
         }

@@ -175,8 +175,9 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
         _ => "",
     };
     let shown = |lines: &[String]| lines.iter().map(|line| show(line)).collect::<Vec<_>>();
-    let none = Keep::default();
-    let keep = recommend.keep.as_ref().unwrap_or(&none);
+    // A report that was written before `keep` has words alone.
+    let words_alone = Keep { note: recommend.persist.join("; "), ..Keep::default() };
+    let keep = recommend.keep.as_ref().unwrap_or(&words_alone);
     Action {
         letter,
         what: escape::prose(&recommend.action),
@@ -188,7 +189,8 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
         risk: escape::prose(&recommend.risk),
         gain: escape::prose(&recommend.gain),
         keep_note: keep_note(keep),
-        keep: shown(&[keep.lines.as_slice(), &keep.commands].concat()),
+        keep_lines: shown(&keep.lines),
+        keep_commands: shown(&keep.commands),
         keep_likely: likely(keep),
         verify: escape::prose(&recommend.verify),
         undo: shown(&recommend.undo),

@@ -124,8 +124,10 @@ pub struct Action {
     pub gain: String,
     /// How to keep it, in words.
     pub keep_note: String,
-    /// Lines and commands that keep it, each to be copied as it stands.
-    pub keep: Vec<String>,
+    /// Lines of a file or a field that keep it.
+    pub keep_lines: Vec<String>,
+    /// Commands that keep it.
+    pub keep_commands: Vec<String>,
     /// What the usual managers would need, in words.
     pub keep_likely: String,
     pub verify: String,
