@@ -152,3 +152,105 @@ fn in_words(template: &str, set: Option<&Set<'_>>) -> String {
     }
     out + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::flaw;
+    use crate::knowledge::Knowledge;
+
+    /// A command of each kind that rules use.
+    const COMMANDS: &[(&str, &str)] = &[
+        ("ring", "ethtool -G eth0 rx 1024"),
+        ("ring", "ethtool -G eth0 rx 1024 tx 512"),
+        ("pause", "ethtool -A eth0 rx on tx off"),
+        ("mtu", "ip link set dev eth0 mtu 9000"),
+        ("offload", "ethtool -K eth0 gro on"),
+        ("speed", "ethtool -s eth0 autoneg on"),
+        ("eee", "ethtool --set-eee eth0 eee off"),
+        ("qdisc", "tc qdisc replace dev eth0 root fq maxrate 6480mbit"),
+        ("sysctl", "sysctl -w net.ipv4.tcp_sack=1"),
+    ];
+
+    fn kept(key: &str) -> &'static KeptSetting {
+        Knowledge::embedded().persistence().settings.iter().find(|one| one.key == key).unwrap()
+    }
+
+    fn set<'c>(key: &str, command: &'c String) -> Set<'c> {
+        (command, setting::read(&kept(key).set_by, command).unwrap())
+    }
+
+    fn form(key: &str, manager: &str, command: &str) -> Keep {
+        let command = command.to_owned();
+        let form = &kept(key).forms[manager];
+        written(form, &[set(key, &command)])
+    }
+
+    #[test]
+    fn every_form_of_every_setting_is_filled_in() {
+        let managers = &Knowledge::embedded().persistence().managers;
+        for (key, command) in COMMANDS {
+            let owned = (*command).to_owned();
+            for manager in managers {
+                let form = form_of(kept(key), manager).unwrap_or_else(|| panic!("{key}: nothing for {}", manager.id));
+                let keep = written(form, &[set(key, &owned)]);
+                assert!(!keep.note.is_empty() || !keep.commands.is_empty(), "{key}, {}", manager.id);
+                let promised = !form.lines.is_empty() || !form.commands.is_empty();
+                assert_eq!(
+                    promised,
+                    !keep.lines.is_empty() || !keep.commands.is_empty(),
+                    "{key}, {}: {keep:?}",
+                    manager.id
+                );
+                for text in keep.lines.iter().chain(&keep.commands).chain([&keep.note]) {
+                    assert!(!text.contains(['{', '}']), "{key}, {}: {text}", manager.id);
+                }
+                for command in &keep.commands {
+                    assert_eq!(flaw(command), None, "{key}, {}: {command}", manager.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forms_name_managers_and_settings_name_their_command() {
+        let persistence = Knowledge::embedded().persistence();
+        for one in &persistence.settings {
+            for id in one.forms.keys().filter(|id| *id != "any") {
+                assert!(persistence.managers.iter().any(|manager| manager.id == *id), "{}: {id}", one.key);
+            }
+            assert_eq!(one.set_by.is_empty(), one.forms.is_empty(), "{}", one.key);
+            assert!(
+                one.set_by.is_empty() || COMMANDS.iter().any(|(key, _)| *key == one.key),
+                "{}: no command",
+                one.key
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_value_is_left_out() {
+        let ring = form("ring", "systemd", "ethtool -G eth0 rx 1024");
+        assert_eq!(ring.lines, ["[Link]", "RxBufferSize=1024"]);
+        let both = form("ring", "networkmanager", "ethtool -G eth0 rx 1024 tx 512").commands;
+        let prefix = "nmcli connection modify uuid $(nmcli -g general.con-uuid device show eth0)";
+        assert_eq!(both, [format!("{prefix} ethtool.ring-rx 1024"), format!("{prefix} ethtool.ring-tx 512")]);
+        let pace = form("qdisc", "systemd", "tc qdisc replace dev eth0 root fq maxrate 6480mbit");
+        assert_eq!(pace.lines, ["[FairQueueing]", "Parent=root", "MaximumRate=6480M"]);
+        // A section without a setting of its own says nothing: the short form has to do.
+        let other = form("offload", "systemd", "ethtool -K eth0 rxhash on");
+        assert_eq!((other.lines.len(), other.note.as_str()), (0, "its line in a .link drop-in"));
+    }
+
+    #[test]
+    fn a_name_that_a_file_would_take_for_more_is_left_out() {
+        let command = "ethtool --set-eee 'a\",RUN+=\"reboot' eee off";
+        let udev = form("eee", "any", command);
+        assert_eq!((udev.lines.len(), udev.note.as_str()), (0, "a udev rule"));
+        // A shell takes the quoted command as it is.
+        let stanza = form("eee", "ifupdown", command);
+        assert_eq!(stanza.lines, [format!("post-up {command} || true")]);
+        let nm = form("mtu", "networkmanager", "ip link set dev 'a;$(id)' mtu 9000");
+        assert!(nm.commands[0].contains("device show 'a;$(id)')"), "{:?}", nm.commands);
+    }
+}

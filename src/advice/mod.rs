@@ -1,10 +1,12 @@
 //! What to type for a finding: exact commands, what they interrupt, how to check, how to keep them and how to take them back.
 
+mod flaw;
 mod keep;
 mod setting;
 
 use std::collections::BTreeSet;
 
+pub use flaw::{flaw, reads_as_command};
 pub use keep::Keep;
 
 use crate::facts::{DEVICE, Facts, HOST, INTERFACE};

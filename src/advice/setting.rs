@@ -47,23 +47,23 @@ fn take(pattern: &str, word: &str, values: &mut Values) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn values(pairs: &[(&str, &str)]) -> Option<Values> {
-        Some(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+    fn values(pairs: &[(&str, &str)]) -> Values {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
     #[test]
     fn a_command_gives_its_values() {
         let ring = "ethtool -G {iface} {pairs}";
-        assert_eq!(read(ring, "ethtool -G eth0 rx 1024"), values(&[("iface", "eth0"), ("rx", "1024")]));
+        assert_eq!(read(ring, "ethtool -G eth0 rx 1024"), Some(values(&[("iface", "eth0"), ("rx", "1024")])));
         let both = values(&[("iface", "eth0"), ("rx", "1024"), ("tx", "512")]);
-        assert_eq!(read(ring, "ethtool -G eth0 rx 1024 tx 512"), both);
+        assert_eq!(read(ring, "ethtool -G eth0 rx 1024 tx 512"), Some(both));
         let odd = values(&[("iface", "a;$(id)"), ("rx", "1")]);
-        assert_eq!(read(ring, "ethtool -G 'a;$(id)' rx 1"), odd);
+        assert_eq!(read(ring, "ethtool -G 'a;$(id)' rx 1"), Some(odd));
         let pace = "tc qdisc replace dev {iface} root fq maxrate {rate}mbit";
         let paced = values(&[("iface", "eth4"), ("rate", "6482")]);
-        assert_eq!(read(pace, "tc qdisc replace dev eth4 root fq maxrate 6482mbit"), paced);
+        assert_eq!(read(pace, "tc qdisc replace dev eth4 root fq maxrate 6482mbit"), Some(paced));
         let sysctl = values(&[("name", "net.ipv4.tcp_rmem"), ("value", "4096 131072 6291456")]);
-        assert_eq!(read("sysctl -w {name}={value}", "sysctl -w 'net.ipv4.tcp_rmem=4096 131072 6291456'"), sysctl);
+        assert_eq!(read("sysctl -w {name}={value}", "sysctl -w 'net.ipv4.tcp_rmem=4096 131072 6291456'"), Some(sysctl));
     }
 
     #[test]

@@ -296,9 +296,7 @@ pub(super) fn path(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -
 
 /// The range in words: `25-28 Gb/s`.
 pub(super) fn range(facts: &Facts<'_>, index: usize) -> Derived {
-    of_path(facts, index, |_, found| {
-        Some(Value::Text(in_words(&found.ceiling).into()))
-    })
+    of_path(facts, index, |_, found| Some(Value::Text(in_words(&found.ceiling).into())))
 }
 
 /// The raw rate of the narrowest link.

@@ -44,6 +44,7 @@ pub(super) fn entries() -> Vec<Entry> {
     ]);
     entries.extend(offload::entries());
     entries.extend(suspects::entries());
+    entries.extend(for_commands());
     entries.extend([
         derived(
             "log",
@@ -60,13 +61,6 @@ pub(super) fn entries() -> Vec<Entry> {
             |facts, index| measurements::list(facts, Some(&[index])),
         ),
         derived(
-            "measured_peer",
-            Type::Text,
-            Unit::Plain,
-            "address of the other end of the results measured over it, where they agree",
-            |facts, index| measurements::peer(facts, Some(index)),
-        ),
-        derived(
             "bond.members",
             Type::list(Type::Entity(MEMBER)),
             Unit::Plain,
@@ -76,21 +70,6 @@ pub(super) fn entries() -> Vec<Entry> {
         derived("qdisc", Type::list(Type::Entity(QDISC)), Unit::Plain, "queueing disciplines", |facts, index| {
             rows::list(facts, index, QDISC, &facts.snapshot().interfaces[index].qdiscs)
         }),
-        derived(
-            "root_qdisc",
-            Type::Entity(QDISC),
-            Unit::Plain,
-            "queueing discipline that everything passes",
-            rows::root_qdisc,
-        ),
-        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
-        derived(
-            "ceiling.range",
-            Type::Text,
-            Unit::Plain,
-            "range that the interface could carry, in words",
-            ceilings::interface_range,
-        ),
         derived(
             "link.speed_verdict",
             Type::Word(&speed::VERDICTS),
@@ -131,6 +110,34 @@ pub(super) fn entries() -> Vec<Entry> {
         entries.push(derived(path, rate.clone(), Unit::BitsPerSecond, doc, *get));
     }
     entries
+}
+
+/// What commands and their texts are filled in with.
+fn for_commands() -> Vec<Entry> {
+    vec![
+        derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results measured over it, where they agree",
+            |facts, index| measurements::peer(facts, Some(index)),
+        ),
+        derived(
+            "root_qdisc",
+            Type::Entity(QDISC),
+            Unit::Plain,
+            "queueing discipline that everything passes",
+            rows::root_qdisc,
+        ),
+        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
+        derived(
+            "ceiling.range",
+            Type::Text,
+            Unit::Plain,
+            "range that the interface could carry, in words",
+            ceilings::interface_range,
+        ),
+    ]
 }
 
 fn readings() -> Vec<Entry> {

@@ -90,13 +90,11 @@ fn target(facts: &Facts<'_>, index: usize) -> Derived {
         return Derived::of(State::Known(Value::Text(address.as_str().into())), from);
     }
     let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
-    match (one.sends.known(), at) {
-        (Some(false), Some(at)) => facts.same_as(INTERFACE, at, "ip_address"),
-        _ => {
-            from.extend(facts.key(MEASUREMENT, index, "sends"));
-            Derived::unknown(from)
-        }
+    if let (Some(false), Some(at)) = (one.sends.known(), at) {
+        return facts.same_as(INTERFACE, at, "ip_address");
     }
+    from.extend(facts.key(MEASUREMENT, index, "sends"));
+    Derived::unknown(from)
 }
 
 /// Address of the other end of the results, where they agree in it; absent where there are none.
@@ -104,7 +102,8 @@ pub(super) fn peer(facts: &Facts<'_>, interface: Option<usize>) -> Derived {
     let State::Known(Value::List(mine)) = list(facts, interface.as_ref().map(std::slice::from_ref)).state else {
         return Derived::none();
     };
-    let indexes = || mine.iter().filter_map(|one| if let Value::Entity(one) = one { Some(one.index as usize) } else { None });
+    let indexes =
+        || mine.iter().filter_map(|one| if let Value::Entity(one) = one { Some(one.index as usize) } else { None });
     let from = indexes().flat_map(|index| facts.key(MEASUREMENT, index, "peer")).collect();
     let peers: Option<BTreeSet<&String>> = indexes().map(|at| facts.measurement(at)?.peer_address.known()).collect();
     match peers.as_ref().map(|peers| (peers.len(), peers.first())) {

@@ -32,12 +32,7 @@ impl Worth {
 }
 
 /// The command; `None` where no command would tell more.
-pub(super) fn command(
-    facts: &Facts<'_>,
-    rules: &RuleSet,
-    diagnosis: &Diagnosis,
-    ranked: &[Ranked],
-) -> Option<String> {
+pub(super) fn command(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Option<String> {
     if let Some(again) = measure_again(facts) {
         return Some(again);
     }

@@ -293,18 +293,9 @@ impl Compiler<'_> {
     }
 
     fn commands(&mut self, places: &[Located]) -> Option<Vec<Template>> {
-        for place in places.iter().filter(|place| !reads_as_command(&place.text)) {
-            self.note(place, "this is no command: words belong into `do`, `verify` or `undo_note`".into());
-        }
         let built: Vec<Option<Template>> = places.iter().map(|place| self.template(place, Purpose::Command)).collect();
         built.into_iter().collect()
     }
-}
-
-/// False for what begins as a sentence does. A command begins with a program, a path, a variable or a name that is filled in.
-fn reads_as_command(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    !first.starts_with(|c: char| c.is_uppercase()) || first.contains('=')
 }
 
 /// A part that did not check; what is wrong with it was noted.

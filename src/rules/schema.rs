@@ -153,10 +153,12 @@ impl Place {
             Self::Peer => "peer",
         }
     }
+}
 
-    fn is_here(&self) -> bool {
-        *self == Self::Here
-    }
+/// For serde, which hands on a reference.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_here(place: &Place) -> bool {
+    *place == Place::Here
 }
 
 /// Side of an edge to a retransmit finding.
@@ -282,7 +284,7 @@ pub struct RecommendSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Located>,
     /// Where it is typed.
-    #[serde(default, rename = "where", skip_serializing_if = "Place::is_here")]
+    #[serde(default, rename = "where", skip_serializing_if = "is_here")]
     pub place: Place,
     /// Commands (templates; what is filled in is quoted for the shell). One with a value that nobody read is left out.
     #[serde(default)]

@@ -104,12 +104,7 @@ impl Template {
     ///
     /// # Errors
     /// The facts that nobody read, of all values that the template names.
-    pub fn fill(
-        &self,
-        world: &dyn World,
-        roots: &[Entity],
-        variables: &[Evaluation],
-    ) -> Result<String, BTreeSet<Key>> {
+    pub fn fill(&self, world: &dyn World, roots: &[Entity], variables: &[Evaluation]) -> Result<String, BTreeSet<Key>> {
         if self.is_plain() {
             return Ok(self.source.clone());
         }
@@ -253,7 +248,9 @@ fn in_quotes(before: &str) -> bool {
             (Some('\''), '\'') => close(&mut open, None),
             (Some('\''), _) => {}
             (_, '\\') => escaped = true,
-            (_, '$') if before[at..].starts_with("$((") || quote.is_some() && before[at..].starts_with("$(") => return true,
+            (_, '$') if before[at..].starts_with("$((") || quote.is_some() && before[at..].starts_with("$(") => {
+                return true;
+            }
             (None, '$') if before[at..].starts_with("$(") => {
                 rest.next();
                 open.push(None);
