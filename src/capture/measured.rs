@@ -53,8 +53,15 @@ fn measurement(run: &Run, source: SourceId) -> Measurement {
         window_option: run.window.map_or_else(Reading::default, |size| Reading::Known(Bytes(size), source)),
         local_address: text(&run.local),
         peer_address: text(&run.peer),
+        receiver_address: text(&receiver(run)),
         ..Measurement::default()
     }
+}
+
+/// The address that the data was sent to; it goes into commands, so nothing else passes for one.
+fn receiver(run: &Run) -> Option<String> {
+    let address = if run.reverse { &run.local } else { &run.peer };
+    address.clone().filter(|address| address.parse::<IpAddr>().is_ok())
 }
 
 /// Finds the interface, and which end this host was.

@@ -139,6 +139,9 @@ pub struct Measurement {
     /// Address of the other end.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub peer_address: Reading<String>,
+    /// Address that the data was sent to, whichever end printed the result.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub receiver_address: Reading<String>,
     /// Interface that it ran over.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub interface: Reading<String>,

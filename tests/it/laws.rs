@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netdoctor::facts::{Catalogue, Facts, Put, set};
-use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec};
+use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec, Persistence};
 use netdoctor::knowledge::{Knowledge, buses::Buses};
 use netdoctor::lang::{Key, State};
 use netdoctor::reading::{Gap, GapKind};
@@ -202,6 +202,7 @@ fn knowledge_comes_out_the_same_by_both_routes() {
     let canonical: Vec<CanonicalCounter> = knowledge("knowledge/canonical-counters.yaml");
     assert_eq!(embedded.canonical_counters(), canonical);
     assert_eq!(embedded.drivers(), &knowledge::<Drivers>("knowledge/drivers.yaml"));
+    assert_eq!(embedded.persistence(), &knowledge::<Persistence>("knowledge/persistence.yaml"));
     assert_eq!(embedded.log_events(), knowledge::<Vec<LogEventSpec>>("knowledge/log-events.yaml"));
     // Tables of figures compare by what they print: floats come out of both routes to the last digit.
     let buses: Buses = knowledge("knowledge/buses.yaml");
