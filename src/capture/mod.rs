@@ -1,6 +1,13 @@
-//! Readings of another time or place. So far: snapshots in their serialised form.
+//! Readings of another time or place: snapshots in their serialised form, and what people paste from their terminals.
 
+mod clean;
+mod command;
 mod measured;
+mod prompt;
+mod site;
+mod tools;
+mod transcript;
+mod understood;
 
 use std::fmt;
 use std::fs::File;
@@ -8,6 +15,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use measured::attach;
+pub use understood::{Left, Understanding};
 
 use crate::snapshot::{DocumentError, SCHEMA, SampleSource, Snapshot};
 
@@ -26,13 +34,7 @@ pub enum CaptureError {
 impl fmt::Display for CaptureError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable(why) => out.write_str(why),
-            Self::Unrecognised(why) => {
-                write!(
-                    out,
-                    "{why}; what would be recognised: a snapshot of netdoctor ({SCHEMA}), and for --measured the output of iperf3, as text or JSON"
-                )
-            }
+            Self::Unreadable(why) | Self::Unrecognised(why) => out.write_str(why),
         }
     }
 }
@@ -56,29 +58,71 @@ fn read_text(path: &Path) -> Result<String, CaptureError> {
     }
     let text = String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned();
     if text.trim().is_empty() {
-        return Err(CaptureError::Unrecognised(format!(
-            "{name} is empty; what would be recognised: a snapshot of netdoctor ({SCHEMA}), and for --measured the output of iperf3"
-        )));
+        return Err(CaptureError::Unrecognised(format!("{name} is empty; {RECOGNISED}")));
     }
     Ok(text)
 }
 
+/// What an input holds.
+#[derive(Debug)]
+pub struct Capture {
+    /// The hosts, in the order in which they speak; at least one.
+    pub snapshots: Vec<Snapshot>,
+    /// How much of it was understood; none for a snapshot of our own.
+    pub understanding: Option<Understanding>,
+}
+
+/// Reads the one host of an input. Where it holds several, that is an error which names them.
+pub fn read_one(path: &Path) -> Result<Snapshot, CaptureError> {
+    let mut snapshots = read(path)?.snapshots;
+    if snapshots.len() > 1 {
+        let names = snapshots.iter().filter_map(|one| one.host.name.known()).map(String::as_str);
+        let names: Vec<&str> = names.collect();
+        return Err(CaptureError::Unreadable(format!(
+            "{}: holds {} hosts ({}) and this command takes one; cut the input",
+            path.display(),
+            snapshots.len(),
+            names.join(", ")
+        )));
+    }
+    snapshots.pop().ok_or_else(|| CaptureError::Unrecognised(format!("{}: {RECOGNISED}", path.display())))
+}
+
 /// Reads an input: a file, or `-` for standard input.
-pub fn read(path: &Path) -> Result<Snapshot, CaptureError> {
+pub fn read(path: &Path) -> Result<Capture, CaptureError> {
     let name = path.display().to_string();
     let text = read_text(path)?;
-    let read = Snapshot::from_json(&text).map(|mut snapshot| {
-        // What was live when it was written is a capture now.
-        if snapshot.sample.source == SampleSource::Live {
-            snapshot.sample.source = SampleSource::Bundle;
+    match Snapshot::from_json(&text) {
+        Ok(mut snapshot) => {
+            // What was live when it was written is a capture now.
+            if snapshot.sample.source == SampleSource::Live {
+                snapshot.sample.source = SampleSource::Bundle;
+            }
+            Ok(Capture { snapshots: vec![snapshot], understanding: None })
         }
-        snapshot
-    });
-    let known = format!("what would be recognised: a snapshot of netdoctor ({SCHEMA})");
-    read.map_err(|error| match error {
-        DocumentError::Broken(why) if text.trim_start().starts_with('{') => {
-            CaptureError::Unreadable(format!("{name}: this snapshot is broken: {why}"))
+        Err(DocumentError::Broken(why)) if text.trim_start().starts_with('{') && text.contains(SCHEMA) => {
+            Err(CaptureError::Unreadable(format!("{name}: this snapshot is broken: {why}")))
         }
-        other => CaptureError::Unrecognised(format!("{name}: nothing was recognised ({other}); {known}")),
-    })
+        Err(DocumentError::Schema(schema)) => {
+            Err(CaptureError::Unrecognised(format!("{name}: {}; {RECOGNISED}", DocumentError::Schema(schema))))
+        }
+        Err(_) => transcript(&text, &name),
+    }
 }
+
+fn transcript(text: &str, name: &str) -> Result<Capture, CaptureError> {
+    let (hosts, understanding) = transcript::read(text, name);
+    let mut snapshots = Vec::new();
+    for (host, mut site) in hosts.into_sites() {
+        site.name_host(host);
+        snapshots.push(site.finish());
+    }
+    if snapshots.is_empty() {
+        return Err(CaptureError::Unrecognised(format!("{name}: nothing was recognised; {RECOGNISED}")));
+    }
+    Ok(Capture { snapshots, understanding: Some(understanding) })
+}
+
+/// What `analyze` takes, for messages.
+const RECOGNISED: &str = "what would be recognised: a snapshot of netdoctor, and text as a terminal shows it: the output of ethtool, \
+ip, ifconfig, lspci -vv, dmesg, sysctl, netstat, ss, tc, iperf3 and the like, best with the commands above it";

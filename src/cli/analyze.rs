@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::output::{attach_measured, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, exit};
-use crate::capture;
+use crate::capture::{self, Understanding};
+use crate::report::model::{LineLeft, Understood};
 
 /// Arguments of `analyze`.
 #[derive(Debug, clap::Args)]
@@ -24,16 +25,22 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     let mut reports = Vec::new();
     let mut unreadable = false;
     for input in &arguments.inputs {
-        let read = capture::read(input).and_then(|mut snapshot| {
-            attach_measured(&mut snapshot, &arguments.report)?;
-            Ok(snapshot)
+        let read = capture::read(input).and_then(|mut capture| {
+            for snapshot in &mut capture.snapshots {
+                attach_measured(snapshot, &arguments.report)?;
+            }
+            Ok(capture)
         });
         match read {
-            Ok(snapshot) => {
-                let mut report = report_of(&snapshot, &rules);
-                // One of several must be told from the others.
-                report.capture = (arguments.inputs.len() > 1).then(|| input.display().to_string());
-                reports.push(report);
+            Ok(capture) => {
+                let several = capture.snapshots.len() > 1;
+                for snapshot in &capture.snapshots {
+                    let mut report = report_of(snapshot, &rules);
+                    // One of several must be told from the others.
+                    report.capture = (arguments.inputs.len() > 1 || several).then(|| input.display().to_string());
+                    report.understood = capture.understanding.as_ref().map(understood);
+                    reports.push(report);
+                }
             }
             Err(error) => {
                 unreadable = true;
@@ -49,4 +56,10 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         output.code = exit::INPUT;
     }
     output
+}
+
+fn understood(counted: &Understanding) -> Understood {
+    let left = counted.left.iter();
+    let left = left.map(|left| LineLeft { file: left.file.clone(), line: left.line, text: left.text.clone() });
+    Understood { lines: counted.lines, read: counted.read, left: left.collect() }
 }

@@ -59,7 +59,7 @@ pub(super) fn run(command: &Command, surroundings: &mut Surroundings<'_>) -> Out
         Command::List(arguments) => Output::text(list(arguments.format)),
         Command::Show(arguments) => {
             let snapshot = match &arguments.capture {
-                Some(path) => match capture::read(path) {
+                Some(path) => match capture::read_one(path) {
                     Ok(snapshot) => snapshot,
                     Err(error) => return Output::failure(error.to_string(), exit::INPUT),
                 },

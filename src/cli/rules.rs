@@ -268,7 +268,9 @@ fn coverage(arguments: &Coverage) -> Output {
     let mut inputs = Vec::new();
     for path in arguments.inputs.iter().flat_map(|path| files_below(path)) {
         match capture::read(&path) {
-            Ok(snapshot) => inputs.push((path.display().to_string(), snapshot)),
+            Ok(capture) => {
+                inputs.extend(capture.snapshots.into_iter().map(|snapshot| (path.display().to_string(), snapshot)));
+            }
             // Not everything that lies in a folder is a capture.
             Err(capture::CaptureError::Unrecognised(_)) if !arguments.inputs.contains(&path) => {}
             Err(error) => {

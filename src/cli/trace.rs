@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     };
     let Some(position) = rules.position(&arguments.id) else { return unknown_rule(&rules, &arguments.id) };
     let snapshot = match &arguments.from {
-        Some(path) => match capture::read(path) {
+        Some(path) => match capture::read_one(path) {
             Ok(snapshot) => snapshot,
             Err(error) => return Output::failure(error.to_string(), exit::INPUT),
         },

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
+use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT};
 use super::entry::Put;
+use super::rows;
 use super::unit::Unit;
 use super::{Facts, set};
 use crate::knowledge::Knowledge;
@@ -74,7 +75,7 @@ fn assign_counter(
     let values = text.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
     let at = blocks.iter().position(|block| block.group == group).unwrap_or_else(|| {
         let at_ms = (0..values.len() as u64).map(|sample| sample * 3000).collect();
-        blocks.push(CounterBlock { group: group.into(), source, at_ms, counters: Vec::new() });
+        blocks.push(CounterBlock { group: group.into(), source, partial: false, at_ms, counters: Vec::new() });
         blocks.len() - 1
     });
     blocks[at].counters.retain(|row| row.name != name);
@@ -85,8 +86,9 @@ fn assign_counter(
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
 fn target_of<'t>(snapshot: &Snapshot, target: &'t str) -> Result<(Entity, &'t str), String> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
-    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT, MEMBER, QDISC]
+    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT]
         .into_iter()
+        .chain(rows::kinds().iter().map(|kind| kind.scope))
         .flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
     let mut best: Option<(Entity, &str)> = None;
     for entity in all {

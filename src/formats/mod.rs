@@ -4,6 +4,8 @@
 pub mod assignments;
 pub mod cpu_list;
 pub mod cpuinfo;
+pub mod cursor;
+pub mod ethtool;
 pub mod iperf3;
 pub mod kernel_log;
 pub mod meminfo;

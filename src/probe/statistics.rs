@@ -19,34 +19,18 @@ pub(super) fn block<N: Into<String>>(
     rows: impl IntoIterator<Item = (N, u64)>,
 ) -> CounterBlock {
     let counter = |(name, value): (N, u64)| Counter { name: name.into(), values: vec![Some(value)] };
-    CounterBlock { group: group.into(), source, at_ms: vec![0], counters: rows.into_iter().map(counter).collect() }
+    CounterBlock {
+        group: group.into(),
+        source,
+        partial: false,
+        at_ms: vec![0],
+        counters: rows.into_iter().map(counter).collect(),
+    }
 }
 
-/// Adds the rows of a later sample. Names are compared: a driver may list others than before.
+/// Adds the rows of a later sample.
 pub(super) fn append<'n>(block: &mut CounterBlock, after_ms: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
-    let rows: Vec<(&str, u64)> = rows.into_iter().collect();
-    let earlier = block.at_ms.len();
-    let same = rows.len() == block.counters.len()
-        && rows.iter().zip(&block.counters).all(|((name, _), counter)| *name == counter.name);
-    if same {
-        for (counter, (_, value)) in block.counters.iter_mut().zip(rows) {
-            counter.values.push(Some(value));
-        }
-    } else {
-        let mut fresh: BTreeMap<&str, u64> = rows.iter().copied().collect();
-        for counter in &mut block.counters {
-            let value = fresh.remove(counter.name.as_str());
-            counter.values.push(value);
-        }
-        for (name, _) in rows {
-            if let Some(value) = fresh.remove(name) {
-                let mut values = vec![None; earlier];
-                values.push(Some(value));
-                block.counters.push(Counter { name: name.to_owned(), values });
-            }
-        }
-    }
-    block.at_ms.push(after_ms);
+    block.append(after_ms, rows);
 }
 
 /// When a source was read for the first time.

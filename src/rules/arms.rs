@@ -588,6 +588,7 @@ mod tests {
         let block = crate::snapshot::CounterBlock {
             group: "softnet_stat".into(),
             source: crate::reading::SourceId::ASSUMED,
+            partial: false,
             at_ms: vec![0, 3000],
             counters: counters.to_vec(),
         };

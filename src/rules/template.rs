@@ -285,7 +285,8 @@ impl FromSerializeCompat for Filled {
 }
 
 fn placeholder(path: &str) -> String {
-    format!("<{path}>")
+    // Where the packets were not counted, the count alone stands there.
+    if path == "arm.ratio" { "share not known".to_owned() } else { format!("<{path}>") }
 }
 
 fn environment(purpose: Purpose) -> Environment<'static> {

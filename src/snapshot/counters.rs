@@ -1,5 +1,7 @@
 //! Counters come in blocks: one source, names in the order in which it lists them, one or two samples.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::reading::SourceId;
@@ -57,6 +59,9 @@ pub struct CounterBlock {
     pub group: String,
     /// Where it was read.
     pub source: SourceId,
+    /// True where rows may be missing without a trace: a capture that a filter went over, or that was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// When each sample was taken, in milliseconds since the first.
     pub at_ms: Vec<u64>,
     /// The counters in the order of the source.
@@ -86,6 +91,36 @@ impl CounterBlock {
             (Some(first), Some(last)) if last > first => Some((last - first) as f64 / 1000.0),
             _ => None,
         }
+    }
+}
+
+impl CounterBlock {
+    /// Adds the rows of a later sample, taken `after_ms` after the first. Names are compared: a driver may list others
+    /// than before.
+    pub fn append<'n>(&mut self, after_ms: u64, rows: impl IntoIterator<Item = (&'n str, u64)>) {
+        let rows: Vec<(&str, u64)> = rows.into_iter().collect();
+        let earlier = self.at_ms.len();
+        let same = rows.len() == self.counters.len()
+            && rows.iter().zip(&self.counters).all(|((name, _), counter)| *name == counter.name);
+        if same {
+            for (counter, (_, value)) in self.counters.iter_mut().zip(rows) {
+                counter.values.push(Some(value));
+            }
+        } else {
+            let mut fresh: BTreeMap<&str, u64> = rows.iter().copied().collect();
+            for counter in &mut self.counters {
+                let value = fresh.remove(counter.name.as_str());
+                counter.values.push(value);
+            }
+            for (name, _) in rows {
+                if let Some(value) = fresh.remove(name) {
+                    let mut values = vec![None; earlier];
+                    values.push(Some(value));
+                    self.counters.push(Counter { name: name.to_owned(), values });
+                }
+            }
+        }
+        self.at_ms.push(after_ms);
     }
 }
 

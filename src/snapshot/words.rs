@@ -164,6 +164,36 @@ words! {
 }
 
 words! {
+    /// Where an XDP program runs.
+    XdpMode ("XDP mode") {
+        /// In the driver.
+        Native = "native",
+        /// In the stack, after the kernel made a packet of it.
+        Generic = "generic",
+        /// In the NIC.
+        Offload = "offload",
+    }
+}
+
+words! {
+    /// The bus that an interface hangs on.
+    Bus ("bus") {
+        /// PCI or PCIe.
+        Pci = "pci",
+        /// USB.
+        Usb = "usb",
+        /// A paravirtual bus: virtio, VMBus, Xen.
+        Virtual = "virtual",
+        /// A part of the chip itself.
+        Platform = "platform",
+        /// None: made by software.
+        None = "none",
+        /// Anything else, such as FireWire or PCMCIA.
+        Other = "other",
+    }
+}
+
+words! {
     /// Where a snapshot comes from.
     SampleSource ("source of the snapshot") {
         /// This host, now.

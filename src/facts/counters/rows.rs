@@ -158,7 +158,8 @@ impl<'a> Ask<'a> {
         match (self.own, self.known) {
             // The list was read and the name is not in it.
             (Some(own), _) => {
-                self.statistics().is_none() || (!own.rtnl.is_empty() && self.block("rtnl_link_stats64").is_none())
+                self.statistics().is_none_or(|block| block.partial)
+                    || (!own.rtnl.is_empty() && self.block("rtnl_link_stats64").is_none())
             }
             (None, Some(known)) => known.by_class,
             (None, None) => true,

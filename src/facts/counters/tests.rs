@@ -20,6 +20,7 @@ fn block(group: &str, rows: &[(&str, &[u64])]) -> CounterBlock {
     CounterBlock {
         group: group.into(),
         source: SourceId::ASSUMED,
+        partial: false,
         at_ms: (0..samples as u64).map(|sample| sample * 3000).collect(),
         counters,
     }
@@ -76,6 +77,7 @@ fn real(driver: &str) -> Interface {
     let statistics = CounterBlock {
         group: "ethtool_statistics".into(),
         source: SourceId::ASSUMED,
+        partial: false,
         at_ms: vec![0],
         counters: counters.collect(),
     };

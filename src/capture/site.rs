@@ -1,0 +1,307 @@
+//! One host of a capture while its readings are put together.
+
+use std::collections::BTreeMap;
+
+use super::command::Command;
+use crate::formats::cursor::At;
+use crate::formats::shell::shell_quote;
+use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
+use crate::snapshot::{
+    Counter, CounterBlock, Host, Interface, LogLine, Measurement, PciAddress, PciDevice, SampleSource, Snapshot,
+};
+
+/// Most interfaces, devices or measurements that a capture may name.
+const MOST: usize = 100_000;
+/// Most log lines that are kept.
+const MOST_LOG_LINES: usize = 20_000;
+/// Most samples of one list of counters.
+const MOST_SAMPLES: usize = 4096;
+
+/// Tools whose word on the present state of an interface counts more than that of the others, best first. The rest
+/// stands between the two lists.
+const EXACT: &[&str] = &["ethtool", "sysfs", "ip", "/proc", "lspci"];
+/// Tools that tell of the past, or only roughly.
+const VAGUE: &[&str] = &["dmesg", "ifconfig", "netstat", "lshw", "inxi", "mii-tool"];
+
+fn rank(tool: &str) -> usize {
+    let is = |prefix: &&str| tool.starts_with(*prefix);
+    let vague = || VAGUE.iter().position(is).map(|at| EXACT.len() + 1 + at);
+    EXACT.iter().position(is).or_else(vague).unwrap_or(EXACT.len())
+}
+
+/// One host of a capture.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    /// What was read so far.
+    pub snapshot: Snapshot,
+    /// File inside the capture that is being read, `-` for standard input.
+    pub file: String,
+    /// Tool whose output is being read.
+    pub tool: &'static str,
+    /// Network namespace of the output that is being read; empty for that of the host.
+    pub namespace: String,
+    interfaces: BTreeMap<(String, String), usize>,
+    devices: BTreeMap<PciAddress, usize>,
+    log: Vec<LogLine>,
+    measured: Vec<Measurement>,
+    counters: Vec<CounterBlock>,
+    sysctl: BTreeMap<String, At<String>>,
+    sysctl_file: String,
+}
+
+impl Site {
+    /// An empty host, read out of this kind of capture.
+    pub fn new(kind: SampleSource) -> Self {
+        let mut site = Self::default();
+        site.snapshot.sample.source = kind;
+        site
+    }
+
+    /// Names the host as its prompt did, where no output says better.
+    pub fn name_host(&mut self, name: Option<String>) {
+        if let Some(name) = name {
+            let source = self.inferred("the prompt");
+            self.snapshot.host.name.fill(Reading::Known(name, source));
+        }
+    }
+
+    /// True where nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.snapshot.interfaces.is_empty()
+            && self.snapshot.devices.is_empty()
+            && self.snapshot.host == Host::default()
+            && self.log.is_empty()
+            && self.measured.is_empty()
+            && self.counters.is_empty()
+            && self.sysctl.is_empty()
+    }
+
+    /// The place of a line of the output that is being read.
+    pub fn source(&mut self, line: u32) -> SourceId {
+        let source = Source::Capture { file: self.file.clone(), line, tool: self.tool.to_owned() };
+        self.snapshot.origins.source(source)
+    }
+
+    /// What follows from other readings, told in words.
+    pub fn inferred(&mut self, from: &str) -> SourceId {
+        self.snapshot.origins.source(Source::Inferred { from: from.to_owned() })
+    }
+
+    /// Names of the interfaces so far, in the order in which they were met.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.snapshot.interfaces.iter().map(|interface| interface.name.as_str())
+    }
+
+    /// The interface of this name in the namespace of the output, made where it is new. An interface too many is lost in
+    /// the last one.
+    pub fn interface(&mut self, name: &str) -> &mut Interface {
+        let key = (self.namespace.clone(), name.to_owned());
+        let count = self.snapshot.interfaces.len();
+        let at = *self.interfaces.entry(key).or_insert(count.min(MOST));
+        if at == self.snapshot.interfaces.len() {
+            self.snapshot.interfaces.push(Interface {
+                name: name.to_owned(),
+                namespace: self.namespace.clone(),
+                ..Interface::default()
+            });
+        }
+        &mut self.snapshot.interfaces[at]
+    }
+
+    /// True where this interface was met before.
+    pub fn knows(&self, name: &str) -> bool {
+        self.interfaces.contains_key(&(self.namespace.clone(), name.to_owned()))
+    }
+
+    /// The PCI function of this address, made where it is new.
+    pub fn device(&mut self, address: PciAddress) -> &mut PciDevice {
+        let count = self.snapshot.devices.len();
+        let at = *self.devices.entry(address).or_insert(count.min(MOST));
+        if at == self.snapshot.devices.len() {
+            self.snapshot.devices.push(PciDevice { address, ..PciDevice::default() });
+        }
+        &mut self.snapshot.devices[at]
+    }
+
+    /// Sets a leaf of an interface. A later output of a tool that is as exact or more replaces an earlier one.
+    pub fn put<T>(&mut self, name: &str, leaf: impl Fn(&mut Interface) -> &mut Reading<T>, value: At<T>) {
+        let source = self.source(value.line);
+        self.settle(|site| leaf(site.interface(name)), Reading::Known(value.value, source));
+    }
+
+    /// Sets a leaf of an interface where the output gave a value for it.
+    pub fn put_some<T>(&mut self, name: &str, leaf: impl Fn(&mut Interface) -> &mut Reading<T>, value: Option<At<T>>) {
+        if let Some(value) = value {
+            self.put(name, leaf, value);
+        }
+    }
+
+    /// Says that the driver or hardware of an interface has no such thing.
+    pub fn put_absent<T>(&mut self, name: &str, leaf: impl Fn(&mut Interface) -> &mut Reading<T>, line: u32) {
+        let source = self.source(line);
+        self.settle(|site| leaf(site.interface(name)), Reading::Absent(source));
+    }
+
+    /// Says why a leaf of an interface is not known; an answer that there is already stays.
+    pub fn put_gap<T>(&mut self, name: &str, leaf: impl Fn(&mut Interface) -> &mut Reading<T>, gap: Gap) {
+        let gap = self.snapshot.origins.gap(gap);
+        leaf(self.interface(name)).fill(Reading::Unknown(gap));
+    }
+
+    /// Sets a leaf of a PCI function.
+    pub fn put_device<T>(
+        &mut self,
+        address: PciAddress,
+        leaf: impl Fn(&mut PciDevice) -> &mut Reading<T>,
+        value: At<T>,
+    ) {
+        let source = self.source(value.line);
+        self.settle(|site| leaf(site.device(address)), Reading::Known(value.value, source));
+    }
+
+    /// Sets a leaf of the host.
+    pub fn put_host<T>(&mut self, leaf: impl Fn(&mut Host) -> &mut Reading<T>, value: At<T>) {
+        let source = self.source(value.line);
+        self.settle(|site| leaf(&mut site.snapshot.host), Reading::Known(value.value, source));
+    }
+
+    fn settle<T>(&mut self, slot: impl Fn(&mut Self) -> &mut Reading<T>, fresh: Reading<T>) {
+        let old = slot(self).source().map(|source| rank_of(self.snapshot.origins.source_of(source)));
+        if old.is_none_or(|old| rank(self.tool) <= old) {
+            *slot(self) = fresh;
+        }
+    }
+
+    /// Adds a list of counters of an interface: a new block, or a later sample of one that there is.
+    /// `partial` says that rows may be missing.
+    pub fn counters(&mut self, name: &str, group: &str, line: u32, rows: Vec<(String, u64)>, partial: bool) {
+        let source = self.source(line);
+        sample(&mut self.interface(name).counters, group, source, rows, partial);
+    }
+
+    /// Adds a list of counters of the host.
+    pub fn host_counters(&mut self, group: &str, line: u32, rows: Vec<(String, u64)>, partial: bool) {
+        let source = self.source(line);
+        sample(&mut self.counters, group, source, rows, partial);
+    }
+
+    /// Makes a PCI function and notes that this interface is one of its ports.
+    pub fn link_device(&mut self, name: &str, address: PciAddress, line: u32) {
+        let mut names = self.device(address).interfaces.known().cloned().unwrap_or_default();
+        if !names.iter().any(|held| held == name) {
+            names.push(name.to_owned());
+        }
+        self.put_device(address, |device| &mut device.interfaces, At::new(names, line));
+    }
+
+    /// Adds a line of the kernel log.
+    pub fn log(&mut self, age: Option<f64>, text: &str, line: u32) {
+        if self.log.len() < MOST_LOG_LINES {
+            let source = self.source(line);
+            self.log.push(LogLine { age, text: text.to_owned(), source });
+        }
+    }
+
+    /// Adds a measured result.
+    pub fn measured(&mut self, one: Measurement) {
+        if self.measured.len() < MOST {
+            self.measured.push(one);
+        }
+    }
+
+    /// Sets a kernel parameter by its dotted name; the last one counts.
+    pub fn sysctl(&mut self, key: String, value: At<String>) {
+        self.sysctl_file = self.file.clone();
+        self.sysctl.insert(key, value);
+    }
+
+    /// What was put together, in its one order.
+    pub fn finish(mut self) -> Snapshot {
+        let first = |site: &mut Self, line: Option<u32>| line.map(|line| site.source(line));
+        let line = self.sysctl.values().map(|value| value.line).min();
+        self.tool = "sysctl";
+        self.file = self.sysctl_file.clone();
+        if let Some(source) = first(&mut self, line) {
+            let sysctl = std::mem::take(&mut self.sysctl);
+            let values = sysctl.into_iter().map(|(key, value)| (key, value.value)).collect();
+            self.snapshot.host.sysctl = Reading::Known(values, source);
+        }
+        let host = &mut self.snapshot.host;
+        if let Some(first) = self.log.first() {
+            let source = first.source;
+            host.log = Reading::Known(self.log, source);
+        }
+        if let Some(source) = self.counters.first().map(|block| block.source) {
+            host.counters = Reading::Known(self.counters, source);
+        }
+        if let Some(source) = self.measured.first().and_then(|one| one.source) {
+            host.measured = Reading::Known(self.measured, source);
+        }
+        self.snapshot.sort();
+        self.snapshot
+    }
+}
+
+fn rank_of(source: &Source) -> usize {
+    match source {
+        Source::Capture { tool, .. } => rank(tool),
+        // What was inferred yields to whatever was read.
+        _ => usize::MAX,
+    }
+}
+
+fn sample(blocks: &mut Vec<CounterBlock>, group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) {
+    let Some(block) = blocks.iter_mut().find(|block| block.group == group) else {
+        let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
+        blocks.push(CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters });
+        return;
+    };
+    if block.at_ms.len() >= MOST_SAMPLES {
+        return;
+    }
+    block.partial |= partial;
+    // How much time went by is not known: the same stamp again says so.
+    block.append(0, rows.iter().map(|(name, value)| (name.as_str(), *value)));
+}
+
+/// What an error line of a tool says about the readings that it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The driver has no such thing.
+    Unsupported,
+    /// Root is needed.
+    NotPermitted,
+    /// There is no such device, program or file.
+    Missing,
+}
+
+/// Reads the end of an error line.
+pub(super) fn refusal(text: &str) -> Option<Refusal> {
+    let text = text.trim_end();
+    let ends = |tails: &[&str]| tails.iter().any(|tail| text.ends_with(tail));
+    if ends(&["Operation not supported", "Not supported", "no stats available", "No data available"]) {
+        Some(Refusal::Unsupported)
+    } else if ends(&["Operation not permitted", "Permission denied", "permission denied", "must be root", "superuser"])
+    {
+        Some(Refusal::NotPermitted)
+    } else if ends(&[
+        "No such device",
+        "does not exist.",
+        "No such file or directory",
+        "command not found",
+        ": not found",
+    ]) {
+        Some(Refusal::Missing)
+    } else {
+        None
+    }
+}
+
+/// Why a reading that only root gets is not in a capture.
+pub(super) fn not_permitted(command: &Command, file: &str, line: u32) -> Gap {
+    let words = std::iter::once(&command.program).chain(&command.arguments);
+    let typed: Vec<_> = words.map(|word| shell_quote(word)).collect();
+    Gap::new(GapKind::NotPermitted)
+        .detail(format!("refused at {file}:{line}"))
+        .command(format!("sudo {}", typed.join(" ")))
+}

@@ -1,0 +1,61 @@
+//! The tools whose output is read: how each is recognised, and what its rows mean for a host.
+
+mod ethtool;
+
+use super::command::Command;
+use super::site::Site;
+use crate::formats::cursor::Cursor;
+
+/// A tool whose output is read.
+pub(super) struct Tool {
+    /// As it is named in sources.
+    pub name: &'static str,
+    /// True for a command that prints this output.
+    pub answers: fn(&Command) -> bool,
+    /// True where the next lines are the beginning of its output, though nobody says so.
+    pub begins: fn(&Cursor<'_>) -> bool,
+    /// Takes the lines that are its own, and puts what they say into the site. It may take none.
+    pub read: fn(&mut Cursor<'_>, &mut Intake<'_>),
+}
+
+/// What a tool's reader has at hand.
+pub(super) struct Intake<'s> {
+    /// The host that the output is of.
+    pub site: &'s mut Site,
+    /// The command that printed it, where it is known.
+    pub command: Option<&'s Command>,
+}
+
+impl Intake<'_> {
+    /// True where lines may be missing without a trace.
+    pub fn is_filtered(&self) -> bool {
+        self.command.is_some_and(Command::is_filtered)
+    }
+
+    /// The interface for an output that does not name it: what the command named; else the only interface that the
+    /// capture has named so far; else a stand-in that says where the output stands.
+    pub fn interface_or_stand_in(&mut self, named: Option<&str>, line: u32) -> String {
+        if let Some(name) = named.filter(|name| is_interface_name(name)) {
+            return name.to_owned();
+        }
+        let mut names = self.site.names().filter(|name| *name != "lo");
+        match (names.next(), names.next()) {
+            (Some(only), None) => only.to_owned(),
+            _ => format!("unnamed:{line}"),
+        }
+    }
+}
+
+/// True for a word that can be an interface's name. The kernel takes more, but a capture that is cut holds anything.
+pub(super) fn is_interface_name(word: &str) -> bool {
+    !word.is_empty()
+        && word.len() <= 15
+        && !word.contains(['/', ' ', '\t', '$', ':', '*'])
+        && word != "."
+        && word != ".."
+}
+
+/// All tools. The order decides where an output begins like that of several.
+pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
+    ethtool::TOOLS.iter()
+}
