@@ -39,7 +39,9 @@ pub fn keep(facts: &Facts<'_>, key: &str, place: Place, commands: &[String]) -> 
         commands.iter().filter_map(|command| Some((command, setting::read(&kept.set_by, command)?))).collect();
     let platform = facts.snapshot().host.platform.known();
     let on = |words: &[String]| platform.is_some_and(|platform| words.contains(platform));
-    if let Some(manager) = persistence.managers.iter().find(|manager| on(&manager.rules_on)) {
+    let interface = set.first().and_then(|(_, values)| values.get("iface"));
+    let by_platform = persistence.managers.iter().find(|manager| on(&manager.rules_on));
+    if let Some(manager) = by_platform.or_else(|| by_files(facts, &persistence.managers, interface?)) {
         let form = form_of(kept, manager).map(|form| written(form, &set));
         let note = format!("Lost at the next boot: {} has no setting for it", manager.name);
         return Keep { manager: Some(manager.name.clone()), ..form.unwrap_or(Keep { note, ..Keep::default() }) };
@@ -65,6 +67,20 @@ pub fn keep(facts: &Facts<'_>, key: &str, place: Place, commands: &[String]) -> 
         note: format!("Lost at the next boot; what configures the network of this host was not read{usual}"),
         likely: likely.collect(),
         ..Keep::default()
+    }
+}
+
+/// The manager whose files name the interface. netplan writes the files of others: where it is one of several, it is the one.
+fn by_files<'k>(facts: &Facts<'_>, managers: &'k [Manager], interface: &str) -> Option<&'k Manager> {
+    let configured = facts.snapshot().host.configured.known()?;
+    let names_it = |scope: &str| scope.split([' ', '=', '[', ']', ',', ';', '"', '\'']).any(|word| word == interface);
+    let writes = |manager: &&Manager| {
+        !manager.files.is_empty() && configured.iter().any(|one| one.manager == manager.files && names_it(&one.scope))
+    };
+    let found: Vec<&Manager> = managers.iter().filter(writes).collect();
+    match found.as_slice() {
+        [only] => Some(only),
+        several => several.iter().find(|manager| manager.id == "netplan").copied(),
     }
 }
 
@@ -225,6 +241,34 @@ mod tests {
                 "{}: no command",
                 one.key
             );
+        }
+    }
+
+    #[test]
+    fn files_that_name_the_interface_show_who_is_in_charge() {
+        let keep_on = |files: &[(&str, &str)]| {
+            let row = |(manager, scope): &(&str, &str)| serde_json::json!({"manager": manager, "file": "f", "line": 1, "scope": scope, "key": "k", "value": "v"});
+            let rows: Vec<serde_json::Value> = files.iter().map(row).collect();
+            let document = serde_json::json!({"schema": crate::snapshot::SCHEMA,
+                "host": {"platform": ["debian", "assumed"], "configured": [rows, "assumed"]}});
+            let snapshot = crate::snapshot::Snapshot::from_json(&document.to_string()).unwrap();
+            let facts = Facts::new(&snapshot, Knowledge::embedded());
+            keep(&facts, "mtu", Place::Here, &["ip link set dev eth0 mtu 9000".to_owned()])
+        };
+        for (files, manager) in [
+            (&[("ifupdown", "eth0")][..], Some("ifupdown")),
+            // Every Debian has a stanza of lo.
+            (&[("ifupdown", "lo"), ("NetworkManager", "interface-name=eth0")], Some("NetworkManager")),
+            (&[("systemd-networkd", "[Match] Name=eth0"), ("netplan", "eth0")], Some("netplan")),
+            (&[("systemd-networkd", "eth0"), ("ifupdown", "eth0")], None),
+            (&[("ifupdown", "eth01")], None),
+            (&[("udev", "eth0"), ("systemd-link", "eth0")], None),
+            (&[], None),
+        ] {
+            let keep = keep_on(files);
+            assert_eq!(keep.manager.as_deref(), manager, "{files:?}");
+            assert_eq!(keep.likely.is_empty(), manager.is_some(), "{files:?}");
+            assert_eq!(keep.lines.is_empty() && keep.commands.is_empty(), manager.is_none(), "{files:?}");
         }
     }
 

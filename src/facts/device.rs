@@ -49,7 +49,7 @@ fn readings() -> Vec<Entry> {
         "iommu" = iommu: String, "cat /sys/bus/pci/devices/{bdf}/iommu_group/type", "type of its IOMMU domain";
         "power_state" = power_state: String, "cat /sys/bus/pci/devices/{bdf}/power_state", "power state";
         "driver_override" = driver_override: String, "cat /sys/bus/pci/devices/{bdf}/driver_override", "driver that it was bound to by name";
-        "pcie.aspm" = pcie.aspm: Vec<String>, "sudo lspci -vv -s {bdf}", "active state power management states that are enabled";
+        "pcie.aspm" = pcie.aspm: Vec<String>, "sudo lspci -vvv -s {bdf}", "active state power management states that are enabled";
         "pcie.mps" = pcie.mps: Bytes, "sudo lspci -vvv -s {bdf}", "maximum payload size in use";
         "pcie.mps_supported" = pcie.mps_supported: Bytes, "sudo lspci -vvv -s {bdf}", "largest payload size that it supports";
         "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vvv -s {bdf}", "maximum read request size";

@@ -512,6 +512,9 @@ pub struct Manager {
     /// Words of `host.platform` on which it is in charge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules_on: Vec<String>,
+    /// Word of `host.configured` for its files: one that names an interface shows that it is in charge of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub files: String,
     /// Words of `host.platform` on which it is one of the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub usual_on: Vec<String>,

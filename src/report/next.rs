@@ -133,3 +133,16 @@ fn carries_a_result(facts: &Facts<'_>, subject: Entity) -> bool {
     let named = |port: &usize| over.contains(&&facts.snapshot().interfaces[*port].name);
     over.is_empty() || ports.is_empty() || ports.iter().any(named)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_open_rules_outweighs_a_finding_that_narrows() {
+        let open = |rules: usize| Worth { certain: 0.0, nothing: Some((1.0 - SELDOM).powi(rules as i32)) };
+        assert!(open(1).total() < open(2).total());
+        assert!(open(200).total() < Worth { certain: 1.0, nothing: None }.total());
+        assert!(Worth { certain: 1.0, ..open(1) }.total() > Worth { certain: 1.0, nothing: None }.total());
+    }
+}
