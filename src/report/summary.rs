@@ -9,8 +9,15 @@ use crate::snapshot::SampleSource;
 /// Share of a link's rate below which a port counts as quiet.
 const QUIET: f64 = 0.01;
 
+/// Packets that the host as a whole must have lost in the sample before the answer speaks of them: programs that listen for
+/// announcements let a few go by.
+const HOST_LEAST: u64 = 10;
+
 /// Rule of a measured result that stays below its ceiling.
 const SHORTFALL: &str = "tcp.below-ceiling";
+
+/// Rules that tell what is wrong and not why.
+const WITHOUT_CAUSE: [&str; 2] = [SHORTFALL, "tcp.retrans-high"];
 
 /// Busiest hardware port in the sample: its name and the share of its link that it used.
 fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
@@ -119,6 +126,7 @@ fn unjudged_loss(facts: &Facts<'_>, report: &Report) -> Option<String> {
         rows.flat_map(|row| row.drops.iter().map(move |drop| (row.name.as_str(), drop))).collect();
     // The sum of the queueing disciplines is told by their interfaces.
     let of_host = report.host_drops.iter().filter(|drop| drop.place != Place::Qdisc.word());
+    let of_host = of_host.filter(|drop| drop.grew.is_some_and(|grew| grew >= HOST_LEAST));
     if !report.findings.iter().any(|finding| finding.kind == "fault" && finding.subject == "host") {
         losses.extend(of_host.map(|drop| ("The host", drop)));
     }
@@ -165,12 +173,13 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
                 "{reached}, more than the {range} that {part} should carry: an input of the ceiling is wrong. See what was assumed."
             )
         }
-        MeasuredVerdict::NotTheLimit => match shortfall(report, row) {
-            Some(cause) => format!(
-                "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
-                cause.title
-            ),
-            None => {
+        MeasuredVerdict::NotTheLimit => {
+            if let Some(cause) = shortfall(report, row) {
+                format!(
+                    "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
+                    cause.title
+                )
+            } else {
                 let percent = significant(judged.share * 100.0, 2);
                 // What is wrong and not known to be behind it is told as well, without a causal word.
                 let also = loud.iter().find(concerns).map(|finding| format!(" Beside it: {}.", finding.title));
@@ -179,7 +188,7 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
                     also.unwrap_or_default()
                 )
             }
-        },
+        }
     })
 }
 
@@ -192,7 +201,7 @@ fn shortfall<'r>(report: &'r Report, row: &InterfaceRow) -> Option<&'r Finding> 
         let above = |one: &&Finding| one.rule == *rule && Some(&one.subject) == cause.under_subject.as_ref();
         cause = report.findings.iter().find(above)?;
     }
-    (cause.rule != SHORTFALL && cause.kind == "fault").then_some(cause)
+    (!WITHOUT_CAUSE.contains(&cause.rule.as_str()) && cause.kind == "fault").then_some(cause)
 }
 
 fn subject(finding: &Finding) -> String {

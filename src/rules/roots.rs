@@ -313,7 +313,9 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
         weight(finding) + 0.5 * below(at).iter().map(|(_, finding)| weight(finding)).sum::<f64>()
     };
     let group = |at: usize, finding: &Finding| {
-        let measured = below(at).iter().filter(|(_, finding)| Seen::of(finding).is_now());
+        // A limit or hygiene is never louder than advice, whatever waits at it.
+        let lifts = matches!(finding.kind, Kind::Fault | Kind::Risk);
+        let measured = below(at).iter().filter(|(_, finding)| lifts && Seen::of(finding).is_now());
         measured.map(|(_, finding)| finding.severity).fold(finding.severity, Severity::max)
     };
     let mut heads: Vec<(u8, f64, String, Vec<NaturalPart>, usize)> = findings
