@@ -4,7 +4,7 @@ use super::catalogue::{INTERFACE, QDISC};
 use super::entry::{Entry, derived};
 use super::rows::row_facts;
 use super::unit::Unit;
-use super::{Derived, Facts};
+use super::{Derived, Facts, counters};
 use crate::lang::{State, Type, Value};
 use crate::reading::{BitsPerSecond, Reading};
 use crate::snapshot::{BondMember, Qdisc};
@@ -40,7 +40,15 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
         "parent" = parent: String, "what it hangs on";
     };
     entries.extend([
-        derived("leaf", Type::Bool, Unit::Plain, "nothing hangs on it", leaf),
+        derived("leaf", Type::Bool, Unit::Plain, "packets to send wait in it, nothing hangs on it", |facts, index| {
+            let Some((interface, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
+            let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
+            Derived::fact(Value::Bool(counters::is_leaf(one, all)))
+        }),
+        derived("aqm", Type::Bool, Unit::Plain, "it drops on purpose, to keep its queue short", |facts, index| {
+            let Some((_, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
+            Derived::fact(Value::Bool(facts.knowledge().drops_on_purpose(&one.kind)))
+        }),
         derived("dropped", Type::PLAIN, Unit::Packets, "packets dropped since it was made", |facts, index| {
             counter(facts, index, "dropped", false)
         }),
@@ -72,15 +80,6 @@ pub(super) fn root_qdisc(facts: &Facts<'_>, interface: usize) -> Derived {
         Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(*source)),
         Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(*gap)),
     }
-}
-
-fn leaf(facts: &Facts<'_>, index: usize) -> Derived {
-    let Some((interface, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
-    let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
-    let handle = one.handle.trim_end_matches(':');
-    let carries =
-        |other: &Qdisc| other.parent.split_once(':').is_some_and(|(major, _)| !handle.is_empty() && major == handle);
-    Derived::fact(Value::Bool(!all.iter().any(carries)))
 }
 
 fn counter(facts: &Facts<'_>, index: usize, name: &str, growth: bool) -> Derived {

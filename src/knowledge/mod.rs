@@ -62,6 +62,12 @@ impl Knowledge {
         self.canonical.get_or_init(|| section("canonical-counters", CANONICAL_COUNTERS))
     }
 
+    /// True for a kind of queueing discipline that drops to keep its queue short, so that a drop is no loss by itself.
+    pub fn drops_on_purpose(&self, qdisc: &str) -> bool {
+        let dropped = self.canonical_counters().iter().filter(|counter| counter.name == "qdisc_dropped");
+        dropped.flat_map(|counter| &counter.generic).any(|source| source.ambiguous_in.iter().any(|kind| kind == qdisc))
+    }
+
     /// Which drivers are hardware.
     pub fn drivers(&self) -> &Drivers {
         self.drivers.get_or_init(|| section("drivers", DRIVERS))

@@ -12,7 +12,8 @@ use crate::formats::assignments;
 use crate::reading::{Bytes, GapKind, Reading, SourceId};
 use crate::snapshot::{Interface, InterfaceKind, OperState, PciAddress};
 
-const UP: u32 = 1;
+/// The interface is administratively up.
+pub(super) const UP: u32 = 1;
 const LOWER_UP: u32 = 0x1_0000;
 
 /// One interface while it is collected.
@@ -249,7 +250,7 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         most => scan.or_unknown(mtu(most), source, why, detail),
     };
     out.txqueuelen = scan.or_unknown(row.txqueuelen, source, why, detail);
-    out.link.carrier_down = scan.or_unknown(row.carrier_down.map(u64::from), source, why, detail);
+    out.link.carrier_down = scan.or_unknown(row.carrier_down_count.map(u64::from), source, why, detail);
     let paired = matches!(kind, InterfaceKind::Veth | InterfaceKind::Netkit);
     let lower = row.lower.filter(|lower| *lower != row.index || row.lower_elsewhere);
     let lower = match lower {
@@ -290,6 +291,9 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
     if !row.stats.is_empty() {
         let rows = links::stat_names(row.stats.len()).iter().copied().zip(row.stats.iter().copied());
         out.counters.push(statistics::block("rtnl_link_stats64", source, rows));
+    }
+    if row.carrier_counts().next().is_some() {
+        out.counters.push(statistics::block(statistics::CARRIER, source, row.carrier_counts()));
     }
     out
 }

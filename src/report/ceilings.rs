@@ -201,6 +201,7 @@ pub(super) fn excluded(facts: &Facts<'_>) -> Vec<Excluded> {
                     rate(pcie.ceiling.lo_bps),
                     rate(link.hi_bps)
                 ),
+                rule: None,
             });
         }
     }

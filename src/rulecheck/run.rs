@@ -8,6 +8,7 @@ use crate::facts::{Facts, assign};
 use crate::knowledge::Knowledge;
 use crate::lang::Entity;
 use crate::reading::{Reading, Source};
+use crate::rules::schema::Side;
 use crate::rules::{Outcome, Rule, RuleSet, Verdict, bind, diagnose};
 use crate::snapshot::{LogLine, SCHEMA, Snapshot};
 
@@ -180,6 +181,13 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     }
     if case.confidence.is_some_and(|confidence| confidence != finding.confidence) {
         return differs("confidence", &case.confidence, &finding.confidence);
+    }
+    if let Some(wanted) = &case.sides {
+        let sides = [(Side::Own, finding.senders.own), (Side::Peer, finding.senders.peer)];
+        let told: Vec<Side> = sides.into_iter().filter(|(_, told)| *told).map(|(side, _)| side).collect();
+        if *wanted != told {
+            return differs("sides", wanted, &told);
+        }
     }
     if let Some(wanted) = &case.assumed {
         let told = finding.assumptions(facts);

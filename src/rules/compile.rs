@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::arms::Arms;
 use super::located::Located;
 use super::problem::{Problem, RuleFile};
-use super::schema::{Confidence, Interrupts, Kind, Place, RuleSpec, Scope, Severity};
+use super::schema::{Confidence, Interrupts, Kind, Place, RuleSpec, Scope, Severity, Side};
 use super::template::{Purpose, Template};
 use crate::facts::{Catalogue, DEVICE, HOST, INTERFACE};
 use crate::lang::{Allow, Context, Program, ScopeId, Type, check};
@@ -31,6 +31,8 @@ pub struct Rule {
     pub severity_when: Vec<(Severity, Program)>,
     /// Conditions of `confidence_when`.
     pub confidence_when: Vec<(Confidence, Program)>,
+    /// Conditions of `sides`.
+    pub sides: Vec<(Side, Program)>,
     /// Why it matters.
     pub why: Template,
     /// What it costs.
@@ -133,6 +135,7 @@ impl Compiler<'_> {
         let kind_when = self.cases(spec.kind_when.iter().map(|one| (one.is, &one.when)));
         let severity_when = self.cases(spec.severity_when.iter().map(|one| (one.is, &one.when)));
         let confidence_when = self.cases(spec.confidence_when.iter().map(|one| (one.is, &one.when)));
+        let sides = self.cases(spec.sides.iter().map(|one| (one.is, &one.when)));
         let why = self.template(&spec.why, Purpose::Prose);
         let impact = self.template(&spec.impact, Purpose::Prose);
         let evidence: Vec<_> = spec.evidence.iter().map(|place| self.program(place, Allow::default(), None)).collect();
@@ -150,6 +153,7 @@ impl Compiler<'_> {
             kind_when,
             severity_when,
             confidence_when: confidence_when?,
+            sides: sides?,
             why: why?,
             impact: impact?,
             evidence: evidence.into_iter().collect::<Option<_>>()?,
@@ -174,6 +178,9 @@ impl Compiler<'_> {
         });
         if !id_is_plain {
             self.note(&spec.id, "an id is `area.what-is-wrong` in lower case".into());
+        }
+        for one in spec.sides.iter().filter(|one| one.is == Side::Both) {
+            self.note(&one.when, "a side is `own` or `peer`; for both give a line each".into());
         }
         if spec.sources.is_empty() {
             self.note(&spec.id, "a rule names its sources".into());

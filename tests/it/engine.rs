@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{report_by, rules, snapshot};
 
 /// A rule in one line of what matters here; the rest is what every rule must have.
-fn rule(id: &str, scope: &str, lines: &str) -> String {
+pub fn rule(id: &str, scope: &str, lines: &str) -> String {
     let mut text = format!("- id: {id}\n  title: {id}\n  scope: {scope}\n");
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         text += &format!("  {line}\n");
@@ -32,7 +32,8 @@ fn rule(id: &str, scope: &str, lines: &str) -> String {
     text
 }
 
-fn host(fields: Value) -> Snapshot {
+/// A snapshot out of its fields.
+pub fn host(fields: Value) -> Snapshot {
     let mut document = fields;
     document["schema"] = "netdoctor.snapshot/1".into();
     snapshot(&document.to_string())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Action, Below, Item, Reading, show, words};
 use crate::reading::numbers;
 use crate::report::escape;
-use crate::report::model::{Evidence, Finding, Keep, Recommendation};
+use crate::report::model::{Evidence, Finding, Keep, OtherCause, Recommendation};
 
 /// The sections in the order in which they are shown.
 pub(super) struct Sections {
@@ -21,10 +21,10 @@ impl Sections {
     pub fn new(findings: &[Finding]) -> Self {
         let index = Index::new(findings);
         let roots: Vec<Option<usize>> = (0..findings.len()).map(|i| index.root_of(i)).collect();
-        let mut folded: BTreeMap<usize, Vec<Below>> = BTreeMap::new();
+        let mut folded: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
         for (finding, root) in findings.iter().zip(&roots) {
             if let Some(root) = root {
-                folded.entry(*root).or_default().push(below(finding));
+                folded.entry(*root).or_default().push(finding);
             }
         }
         let mut out = Self { fix_now: Vec::new(), options: Vec::new(), limits: Vec::new(), hygiene: Vec::new() };
@@ -32,13 +32,13 @@ impl Sections {
             if roots[i].is_some() {
                 continue;
             }
-            let section = match (finding.kind.as_str(), finding.severity.as_str()) {
+            let section = match (finding.kind.as_str(), finding.group()) {
                 ("limit", _) => &mut out.limits,
                 ("hygiene", _) => &mut out.hygiene,
                 (_, "critical" | "warning") => &mut out.fix_now,
                 _ => &mut out.options,
             };
-            section.push(item(finding, folded.remove(&i).unwrap_or_default()));
+            section.push(item(finding, &folded.remove(&i).unwrap_or_default()));
         }
         let all = out.fix_now.iter_mut().chain(&mut out.options).chain(&mut out.limits).chain(&mut out.hygiene);
         for (i, item) in all.enumerate() {
@@ -96,8 +96,33 @@ fn below(finding: &Finding) -> Below {
         rule: show(&finding.rule),
         subject: show(&finding.subject),
         title: escape::prose(&finding.title),
+        seen: seen(finding),
+        surely: match finding.under_confidence.as_deref() {
+            Some("medium") => "probably".into(),
+            Some("low") => "possibly".into(),
+            _ => String::new(),
+        },
         evidence: finding.evidence.iter().map(reading).collect(),
     }
+}
+
+fn seen(finding: &Finding) -> String {
+    finding.seen.as_ref().map(|seen| escape::prose(&seen.text)).unwrap_or_default()
+}
+
+/// Findings that may have a part in this one or in what stands below it, each once; those of the group itself are left out.
+fn maybe(finding: &Finding, below: &[&Finding]) -> Vec<String> {
+    let group: Vec<&Finding> = std::iter::once(finding).chain(below.iter().copied()).collect();
+    let is_in = |other: &OtherCause| group.iter().any(|one| one.rule == other.rule && one.subject == other.subject);
+    let mut out: Vec<String> = Vec::new();
+    for other in group.iter().flat_map(|one| &one.others).filter(|other| !is_in(other)) {
+        let (title, why) = (escape::prose(&other.title), escape::prose(&other.why));
+        let line = format!("{title} ({}, {}): {why}", show(&other.subject), show(&other.rule));
+        if !out.contains(&line) {
+            out.push(line);
+        }
+    }
+    out
 }
 
 fn reading(evidence: &Evidence) -> Reading {
@@ -122,7 +147,7 @@ fn plain(value: &Value, unit: &str) -> String {
     show(format!("{text} {unit}").trim_end())
 }
 
-fn item(finding: &Finding, below: Vec<Below>) -> Item {
+fn item(finding: &Finding, below: &[&Finding]) -> Item {
     let many = finding.recommend.len() > 1;
     let letters = (b'a'..=b'z').map(char::from).map(String::from).chain(std::iter::repeat(String::new()));
     Item {
@@ -136,8 +161,10 @@ fn item(finding: &Finding, below: Vec<Below>) -> Item {
         why: escape::prose(&finding.why),
         impact: escape::prose(&finding.impact),
         assumed: finding.assumed.iter().map(|text| escape::prose(text)).collect(),
+        seen: seen(finding),
         evidence: finding.evidence.iter().map(reading).collect(),
-        below,
+        maybe: maybe(finding, below),
+        below: below.iter().map(|finding| self::below(finding)).collect(),
         actions: finding
             .recommend
             .iter()
