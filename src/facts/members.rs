@@ -68,18 +68,6 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
     entries
 }
 
-fn counter(facts: &Facts<'_>, index: usize, name: &str, growth: bool) -> Derived {
-    let Some((_, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
-    let Some(block) = &one.counters else { return Derived::none() };
-    let number = block.get(name).and_then(|row| match (growth, row.growth()) {
-        (false, _) => row.total(),
-        (true, crate::snapshot::Growth::By(grown)) => Some(grown),
-        (true, _) => None,
-    });
-    let state = number.map_or(State::Unknown, |number| State::Known(Value::Number(number as f64)));
-    Derived::of(state, Vec::new()).read_at(Some(block.source))
-}
-
 /// The queueing discipline at the root of an interface.
 pub(super) fn root_qdisc(facts: &Facts<'_>, interface: usize) -> Derived {
     match &facts.snapshot().interfaces[interface].qdiscs {
@@ -92,4 +80,16 @@ pub(super) fn root_qdisc(facts: &Facts<'_>, interface: usize) -> Derived {
         Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(*source)),
         Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(*gap)),
     }
+}
+
+fn counter(facts: &Facts<'_>, index: usize, name: &str, growth: bool) -> Derived {
+    let Some((_, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
+    let Some(block) = &one.counters else { return Derived::none() };
+    let number = block.get(name).and_then(|row| match (growth, row.growth()) {
+        (false, _) => row.total(),
+        (true, crate::snapshot::Growth::By(grown)) => Some(grown),
+        (true, _) => None,
+    });
+    let state = number.map_or(State::Unknown, |number| State::Known(Value::Number(number as f64)));
+    Derived::of(state, Vec::new()).read_at(Some(block.source))
 }

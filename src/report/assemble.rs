@@ -27,6 +27,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let idle = summary::idle(facts);
     let lacking = |keys: &BTreeSet<Key>| missing(facts, keys);
     let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
+    let next_command = next::command(facts, rules, diagnosis, &causes.not_decided).or_else(|| first_command(&not_seen));
     let mut report = Report {
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
@@ -48,7 +49,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
         symptom: causes.symptom,
         not_the_cause: causes.not_the_cause,
         not_decided: causes.not_decided,
-        next_command: next::command(facts, rules, diagnosis, ranked).or_else(|| first_command(&not_seen)),
+        next_command,
         conflicts: conflicts(facts),
         interfaces,
         findings,

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Facts, HOST, MeasuredVerdict};
+use super::model::NotDecided;
+use crate::facts::{Facts, MeasuredVerdict};
 use crate::formats::shell::shell_quote;
-use crate::lang::{Entity, Key, State};
-use crate::rules::schema::{Kind, Severity, Side};
-use crate::rules::{Diagnosis, Finding, Outcome, Ranked, Rule, RuleSet, Verdict, related};
-use crate::snapshot::Measurement;
+use crate::lang::{Key, State};
+use crate::rules::schema::{Kind, Severity};
+use crate::rules::{Diagnosis, Finding, Rule, RuleSet, Verdict};
 
 /// How often an open rule is expected to fire: a guess, far below one.
 const SELDOM: f64 = 0.1;
@@ -31,27 +31,32 @@ impl Worth {
     }
 }
 
-/// The command; `None` where no command would tell more.
-pub(super) fn command(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Option<String> {
+/// The command; `None` where no command would tell more. `causes` are those of the loudest symptom that were not decided.
+pub(super) fn command(
+    facts: &Facts<'_>,
+    rules: &RuleSet,
+    diagnosis: &Diagnosis,
+    causes: &[NotDecided],
+) -> Option<String> {
     if let Some(again) = measure_again(facts) {
         return Some(again);
     }
     let mut worth: BTreeMap<String, Worth> = BTreeMap::new();
-    let roots = ranked.iter().filter(|place| place.under.is_none()).map(|place| &diagnosis.outcomes[place.outcome]);
-    let symptoms: BTreeSet<(usize, Entity)> = roots.map(|outcome| (outcome.rule, outcome.subject)).collect();
     for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
         let commands = commands(facts, &outcome.missing);
-        let rule = &rules.rules()[outcome.rule];
-        let suspected = would_explain(facts, rules, outcome, &symptoms);
         // Of several commands each decides a part.
-        let part = stake(rule) / commands.len() as f64;
+        let part = stake(&rules.rules()[outcome.rule]) / commands.len() as f64;
         for command in commands {
             let one = worth.entry(command).or_default();
-            if suspected {
-                one.certain += part;
-            } else {
-                one.nothing = Some(one.nothing.unwrap_or(1.0) * (1.0 - SELDOM * part));
-            }
+            one.nothing = Some(one.nothing.unwrap_or(1.0) * (1.0 - SELDOM * part));
+        }
+    }
+    for cause in causes {
+        let named: BTreeSet<&String> =
+            cause.missing.iter().map(|one| &one.command).filter(|command| !command.is_empty()).collect();
+        let part = rules.get(&cause.rule).map_or(0.0, stake) / named.len() as f64;
+        for command in named {
+            worth.entry(command.clone()).or_default().certain += part;
         }
     }
     for (outcome, finding) in diagnosis.findings() {
@@ -103,35 +108,6 @@ fn stake(rule: &Rule) -> f64 {
         Kind::Fault | Kind::Risk | Kind::Limit => 0.5,
         Kind::Hygiene => 0.1,
     }
-}
-
-/// True where an open rule, if it fired, would explain a finding that no other one explains.
-fn would_explain(facts: &Facts<'_>, rules: &RuleSet, cause: &Outcome, symptoms: &BTreeSet<(usize, Entity)>) -> bool {
-    rules.rules()[cause.rule].spec.explains.iter().any(|edge| {
-        let Some(position) = rules.position(&edge.rule) else { return false };
-        let scope = rules.rules()[position].subject_scope();
-        let of_its_side = edge.side != Some(Side::Peer) || peer_may_have_sent(facts);
-        let carries = scope != HOST || carries_a_result(facts, cause.subject);
-        let mut subjects = related(facts, cause.subject, scope).into_iter();
-        of_its_side && carries && subjects.any(|subject| symptoms.contains(&(position, subject)))
-    })
-}
-
-fn results<'a>(facts: &Facts<'a>) -> &'a [Measurement] {
-    facts.snapshot().host.measured.known().map_or(&[], Vec::as_slice)
-}
-
-/// True where a result may be of data that came in: what this host sent was lost on the way to another one.
-fn peer_may_have_sent(facts: &Facts<'_>) -> bool {
-    results(facts).iter().any(|one| one.sends.known() != Some(&true))
-}
-
-/// True where a subject concerns the way of a measured result, as far as that is known.
-fn carries_a_result(facts: &Facts<'_>, subject: Entity) -> bool {
-    let over: Vec<&String> = results(facts).iter().filter_map(|one| one.interface.known()).collect();
-    let ports = facts.interfaces_of(subject);
-    let named = |port: &usize| over.contains(&&facts.snapshot().interfaces[*port].name);
-    over.is_empty() || ports.is_empty() || ports.iter().any(named)
 }
 
 #[cfg(test)]

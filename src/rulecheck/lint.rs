@@ -42,6 +42,23 @@ pub fn lint(rules: &RuleSet) -> Vec<Problem> {
     problems
 }
 
+/// What is wrong with a command as it was written.
+fn no_command(template: &str) -> Option<String> {
+    if !reads_as_command(template) {
+        return Some("this is no command: words belong into `do`, `verify` or `undo_note`".into());
+    }
+    // What is filled in is checked when it is: a value stands in its place.
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
+        let value = if rest[at..].starts_with("{{") { "x" } else { "" };
+        text = text + &rest[..at] + value;
+        let closing = if value.is_empty() { "%}" } else { "}}" };
+        rest = rest[at..].split_once(closing).map_or("", |(_, after)| after);
+    }
+    flaw(&(text + rest)).map(|found| format!("{found}: fill it in, or say it in words"))
+}
+
 /// What is wrong with what a rule explains: a direction that the symptom does not have or that is left open, a way through the
 /// stack of interfaces that the host has not, one symptom twice.
 fn edges(rules: &RuleSet, rule: &Rule) -> Vec<String> {
@@ -63,23 +80,6 @@ fn edges(rules: &RuleSet, rule: &Rule) -> Vec<String> {
         }
     }
     found
-}
-
-/// What is wrong with a command as it was written.
-fn no_command(template: &str) -> Option<String> {
-    if !reads_as_command(template) {
-        return Some("this is no command: words belong into `do`, `verify` or `undo_note`".into());
-    }
-    // What is filled in is checked when it is: a value stands in its place.
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
-        let value = if rest[at..].starts_with("{{") { "x" } else { "" };
-        text = text + &rest[..at] + value;
-        let closing = if value.is_empty() { "%}" } else { "}}" };
-        rest = rest[at..].split_once(closing).map_or("", |(_, after)| after);
-    }
-    flaw(&(text + rest)).map(|found| format!("{found}: fill it in, or say it in words"))
 }
 
 fn explains_itself(rules: &RuleSet, id: &str) -> bool {
