@@ -7,7 +7,7 @@ use super::links::{self, LinkRow};
 use super::netlink::{self, Answer};
 use super::plan;
 use super::scan::Scan;
-use super::{pci, statistics};
+use super::statistics;
 use crate::formats::assignments;
 use crate::reading::{Bytes, GapKind, Reading, SourceId};
 use crate::snapshot::{Interface, InterfaceKind, OperState, PciAddress};
@@ -115,7 +115,7 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
         device.pci = match real {
             Reply::Bytes(path) => {
                 let source = scan.file(link);
-                pci::owner(&path.text()).map_or(Reading::Absent(source), |pci| Reading::Known(pci, source))
+                PciAddress::of_path(&path.text()).map_or(Reading::Absent(source), |pci| Reading::Known(pci, source))
             }
             Reply::Error { errno: libc::ENOENT, .. } if device.row.parent_device.is_none() => {
                 Reading::Absent(scan.file(link))
@@ -128,32 +128,7 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
 fn kind(device: &Netdev) -> InterfaceKind {
     let row = &device.row;
     match row.kind.as_deref() {
-        Some("veth") => InterfaceKind::Veth,
-        Some("netkit") => InterfaceKind::Netkit,
-        Some("bridge") => InterfaceKind::Bridge,
-        Some("bond") => InterfaceKind::Bond,
-        Some("team") => InterfaceKind::Team,
-        Some("vlan") => InterfaceKind::Vlan,
-        Some("vxlan") => InterfaceKind::Vxlan,
-        Some("geneve") => InterfaceKind::Geneve,
-        Some("gre" | "gretap" | "ip6gre" | "ip6gretap" | "erspan" | "ip6erspan") => InterfaceKind::Gre,
-        Some("ipip" | "sit" | "ip6tnl" | "vti" | "vti6") => InterfaceKind::Ipip,
-        Some("wireguard") => InterfaceKind::Wireguard,
-        Some("xfrm") => InterfaceKind::Xfrm,
-        Some("tun") => InterfaceKind::Tun,
-        Some("macvlan") => InterfaceKind::Macvlan,
-        Some("macvtap") => InterfaceKind::Macvtap,
-        Some("ipvlan" | "ipvtap") => InterfaceKind::Ipvlan,
-        Some("dummy") => InterfaceKind::Dummy,
-        Some("ifb") => InterfaceKind::Ifb,
-        Some("vrf") => InterfaceKind::Vrf,
-        Some("macsec") => InterfaceKind::Macsec,
-        Some("openvswitch") => InterfaceKind::Openvswitch,
-        Some("netdevsim") => InterfaceKind::Netdevsim,
-        Some("ipoib") => InterfaceKind::Infiniband,
-        Some("wlan") => InterfaceKind::Wifi,
-        Some("dsa") => InterfaceKind::Ethernet,
-        Some(_) => InterfaceKind::Other,
+        Some(kind) => InterfaceKind::of_link_kind(kind),
         None if device.wifi => InterfaceKind::Wifi,
         None => match row.hardware {
             libc::ARPHRD_ETHER => InterfaceKind::Ethernet,

@@ -23,6 +23,35 @@ pub struct PciAddress {
     pub function: u8,
 }
 
+impl PciAddress {
+    /// The PCI function that a netdev belongs to, out of the resolved path of its device. A USB or Thunderbolt adapter lies
+    /// below the PCI function of its controller, which is not its own.
+    pub fn of_path(path: &str) -> Option<Self> {
+        let mut found = None;
+        for part in path.split('/') {
+            if let Ok(address) = part.parse::<Self>() {
+                found = Some(address);
+            } else if found.is_some() && !part.starts_with("virtio") && !part.starts_with("pci") && !is_auxiliary(part)
+            {
+                return None;
+            }
+        }
+        found
+    }
+}
+
+/// Names of the auxiliary bus: driver, kind and number, such as `mlx5_core.sf.4`.
+fn is_auxiliary(part: &str) -> bool {
+    let mut pieces = part.split('.');
+    let (Some(driver), Some(_), Some(number), None) = (pieces.next(), pieces.next(), pieces.next(), pieces.next())
+    else {
+        return false;
+    };
+    driver.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
 impl FromStr for PciAddress {
     type Err = String;
 

@@ -95,6 +95,40 @@ words! {
     }
 }
 
+impl InterfaceKind {
+    /// The kind for the kernel's name of a link kind (`IFLA_INFO_KIND`).
+    pub fn of_link_kind(kind: &str) -> Self {
+        match kind {
+            "veth" => Self::Veth,
+            "netkit" => Self::Netkit,
+            "bridge" => Self::Bridge,
+            "bond" => Self::Bond,
+            "team" => Self::Team,
+            "vlan" => Self::Vlan,
+            "vxlan" => Self::Vxlan,
+            "geneve" => Self::Geneve,
+            "gre" | "gretap" | "ip6gre" | "ip6gretap" | "erspan" | "ip6erspan" => Self::Gre,
+            "ipip" | "sit" | "ip6tnl" | "vti" | "vti6" => Self::Ipip,
+            "wireguard" => Self::Wireguard,
+            "xfrm" => Self::Xfrm,
+            "tun" => Self::Tun,
+            "macvlan" => Self::Macvlan,
+            "macvtap" => Self::Macvtap,
+            "ipvlan" | "ipvtap" => Self::Ipvlan,
+            "dummy" => Self::Dummy,
+            "ifb" => Self::Ifb,
+            "vrf" => Self::Vrf,
+            "macsec" => Self::Macsec,
+            "openvswitch" => Self::Openvswitch,
+            "netdevsim" => Self::Netdevsim,
+            "ipoib" => Self::Infiniband,
+            "wlan" => Self::Wifi,
+            "dsa" => Self::Ethernet,
+            _ => Self::Other,
+        }
+    }
+}
+
 words! {
     /// RFC 2863 operational state as rtnetlink reports it.
     OperState ("operational state") {
