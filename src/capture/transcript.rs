@@ -163,6 +163,14 @@ fn is_of_the_shell(text: &str, command: Option<&Command>) -> bool {
         || text.chars().all(|char| "-=*_~+#.".contains(char))
 }
 
+/// The first host of a text, and how much of it was understood.
+#[cfg(test)]
+pub(super) fn one(text: &str) -> (crate::snapshot::Snapshot, Understanding) {
+    let (hosts, understanding) = read(text, "-");
+    let site = hosts.into_sites().into_iter().next();
+    (site.map(|(_, site)| site.finish()).unwrap_or_default(), understanding)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,8 @@
 //! The tools whose output is read: how each is recognised, and what its rows mean for a host.
 
 mod ethtool;
+mod log;
+mod pci;
 
 use super::command::Command;
 use super::site::Site;
@@ -57,5 +59,5 @@ pub(super) fn is_interface_name(word: &str) -> bool {
 
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
-    ethtool::TOOLS.iter()
+    [log::TOOLS, ethtool::TOOLS, pci::TOOLS].into_iter().flatten()
 }
