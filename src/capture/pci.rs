@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::site::Site;
 use crate::formats::kernel_log::pcie::Figures;
-use crate::formats::pci_id::is_emulated;
+use crate::formats::pci_id::{is_emulated, is_hypervisors};
+use crate::knowledge::Knowledge;
 use crate::reading::{Bytes, Gap, GapId, GapKind, Gigatransfers, Reading, SourceId};
 use crate::snapshot::{PciAddress, PcieLink, PcieRole, pcie_ends};
 
@@ -58,6 +59,8 @@ pub(super) struct Function {
     /// First and last bus below a bridge.
     pub buses: Reading<(u8, u8)>,
     pub note: Reading<PathNote>,
+    /// Somebody asked about this one function.
+    pub asked_for: bool,
 }
 
 impl Function {
@@ -65,14 +68,36 @@ impl Function {
         self.buses.known().is_some() || self.class.known() == Some(&0x0604)
     }
 
+    /// True for a network card by its class or by its driver, and for the one function that somebody asked about.
     fn is_network(&self) -> bool {
-        self.class.known().is_some_and(|class| class >> 8 == 2)
+        match self.class.known() {
+            Some(class) => class >> 8 == 2,
+            None => self.asked_for || self.drives_ports(),
+        }
     }
 
-    fn is_emulated(&self) -> bool {
-        let id = self.id.known().and_then(|id| id.split_once(':'));
-        let number = |text| u16::from_str_radix(text, 16).ok();
-        id.and_then(|(vendor, device)| Some(is_emulated(number(vendor)?, number(device)?))) == Some(true)
+    fn drives_ports(&self) -> bool {
+        self.driver.known().is_some_and(|driver| Knowledge::embedded().is_hardware(driver) == Some(true))
+    }
+
+    /// Where it is said that only hypervisors have such a function.
+    fn emulated(&self) -> Option<SourceId> {
+        let pair = |id: &Reading<String>| {
+            let (vendor, device) = id.known()?.split_once(':')?;
+            let number = |text| u16::from_str_radix(text, 16).ok();
+            Some((number(vendor)?, number(device)?))
+        };
+        let by_id = pair(&self.id).is_some_and(|(vendor, device)| is_emulated(vendor, device));
+        // The device is a copy of a real one, and the subsystem names the maker of the copy.
+        let by_subsystem = pair(&self.subsystem).is_some_and(|(vendor, _)| is_hypervisors(vendor));
+        let by_name = self.name.known().is_some_and(|name| name.starts_with("Red Hat, Inc. ") || name.starts_with("VMware "));
+        if by_id {
+            self.id.source()
+        } else if by_subsystem {
+            self.subsystem.source()
+        } else {
+            self.name.source().filter(|_| by_name)
+        }
     }
 
     fn port(&self) -> Option<PcieRole> {
@@ -148,7 +173,7 @@ pub(super) fn finish(site: &mut Site) {
     let tree = std::mem::take(&mut site.pci);
     ports(site);
     if site.snapshot.host.is_guest.known().is_none()
-        && let Some((address, _)) = tree.functions.iter().find(|(_, function)| function.is_emulated())
+        && let Some((address, _)) = tree.functions.iter().find(|(_, function)| function.emulated().is_some())
     {
         let source = site.inferred(&format!("{address}, which only hypervisors have"));
         site.snapshot.host.is_guest = Reading::Known(true, source);
@@ -160,14 +185,19 @@ pub(super) fn finish(site: &mut Site) {
     for address in wanted {
         let function = tree.figures(address);
         let name = site.device(address).interfaces.known().and_then(|names| names.first().cloned());
-        let class = match name {
+        let class = match (name, function.driver.known()) {
+            _ if function.class.known().is_some() => function.class.clone(),
             // An interface proves the class of its function.
-            Some(name) if function.class.known().is_none() => {
+            (Some(name), _) => {
                 let source = site.inferred(&format!("{name}, an interface of it"));
                 let subclass = if name.starts_with("wl") { 0x80 } else { u16::from(name.starts_with("ib")) * 7 };
                 Reading::Known(0x0200 + subclass, source)
             }
-            _ => function.class.clone(),
+            (None, Some(driver)) if function.drives_ports() => {
+                let source = site.inferred(&format!("{driver}, its driver"));
+                Reading::Known(0x0200, source)
+            }
+            (None, _) => function.class.clone(),
         };
         let links = links(site, &tree, address, &function);
         let root = virtual_root(site, &tree, address);
@@ -330,9 +360,9 @@ fn link(
 /// Whether the function sits on an emulated bus.
 fn virtual_root(site: &mut Site, tree: &Tree, address: PciAddress) -> Reading<bool> {
     let (chain, _) = tree.above(address);
-    let emulated = std::iter::once(address).chain(chain).find(|at| tree.figures(*at).is_emulated());
+    let emulated = std::iter::once(address).chain(chain).find_map(|at| tree.figures(at).emulated());
     match (emulated, &site.snapshot.host.is_guest) {
-        (Some(emulated), _) => Reading::Known(true, tree.figures(emulated).id.source().unwrap_or(SourceId::ASSUMED)),
+        (Some(source), _) => Reading::Known(true, source),
         (None, Reading::Known(false, source)) => Reading::Known(false, *source),
         (None, _) => Reading::default(),
     }

@@ -5,6 +5,11 @@ pub fn is_emulated(vendor: u16, device: u16) -> bool {
     matches!((vendor, device), (0x1b36, 0x0001..=0x000e) | (0x15ad, 0x0790 | 0x07a0) | (0x1af4, _))
 }
 
+/// Vendors that make hypervisors and no hardware: Red Hat (two numbers), VMware, Microsoft, XenSource, VirtualBox.
+pub fn is_hypervisors(vendor: u16) -> bool {
+    matches!(vendor, 0x1af4 | 0x1b36 | 0x15ad | 0x1414 | 0x5853 | 0x80ee)
+}
+
 /// Name of a device as lspci prints it.
 pub fn name(vendor: u16, id: u16) -> Option<String> {
     if let Some(device) = pci_ids::Device::from_vid_pid(vendor, id) {

@@ -50,6 +50,7 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         let named = function.address.as_ref().and_then(|at| at.value.parse().ok());
         let Some(address) = named.or_else(|| command.and_then(asked_for)) else { continue };
         put(intake, address, function, filtered);
+        intake.site.pci.function(address).asked_for |= command.and_then(asked_for) == Some(address);
     }
     if let Some(first) = functions.first().filter(|_| !picked && !filtered && functions.len() > 1) {
         let source = intake.site.source(first.line);
@@ -134,9 +135,104 @@ fn kind(words: &str) -> Option<Kind> {
 }
 
 fn tree(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    for row in lspci::tree(cursor) {
-        let Some(buses) = row.below else { continue };
+    let complete = !intake.is_filtered();
+    let rows = lspci::tree(cursor);
+    for row in &rows {
         let address = PciAddress { domain: row.domain, bus: row.bus, device: row.device, function: row.function };
-        intake.site.put_pci(address, |function| &mut function.buses, At::new(buses, row.line));
+        intake.site.pci.function(address);
+        if let Some(buses) = row.below {
+            intake.site.put_pci(address, |function| &mut function.buses, At::new(buses, row.line));
+        }
+    }
+    if let Some(first) = rows.first().filter(|_| complete) {
+        let source = intake.site.source(first.line);
+        intake.site.pci.lists_all(source);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::transcript::one;
+    use crate::reading::{GapKind, Reading};
+    use crate::snapshot::PcieRole;
+
+    const BRIDGES: &str = "00:1c.0 PCI bridge: Intel Corporation Sunrise Point PCI Express Root Port\n\
+        \tBus: primary=00, secondary=01, subordinate=03, sec-latency=0\n\
+        \tCapabilities: [40] Express (v2) Root Port (Slot+), MSI 00\n\
+        \t\tLnkCap:\tPort #5, Speed 8GT/s, Width x4, ASPM L1\n\t\tLnkSta:\tSpeed 8GT/s, Width x4\n\n\
+        01:00.0 PCI bridge: PLX Technology PEX 8747\n\tBus: primary=01, secondary=02, subordinate=03, sec-latency=0\n\
+        \tCapabilities: [68] Express (v2) Upstream Port, MSI 00\n\
+        \t\tLnkCap:\tPort #0, Speed 8GT/s, Width x16, ASPM L1\n\t\tLnkSta:\tSpeed 8GT/s, Width x4 (downgraded)\n\n\
+        02:08.0 PCI bridge: PLX Technology PEX 8747\n\tBus: primary=02, secondary=03, subordinate=03, sec-latency=0\n\
+        \tCapabilities: [68] Express (v2) Downstream Port (Slot+), MSI 00\n\
+        \t\tLnkCap:\tPort #8, Speed 8GT/s, Width x8, ASPM L1\n\t\tLnkSta:\tSpeed 8GT/s, Width x8\n\n";
+    const CARD: &str = "03:00.0 Ethernet controller: Intel Corporation Ethernet Controller X710 (rev 02)\n\
+        \tPhysical Slot: 4\n\tCapabilities: [a0] Express (v2) Endpoint, MSI 00\n\
+        \t\tDevCap:\tMaxPayload 2048 bytes, PhantFunc 0\n\t\t\tMaxPayload 256 bytes, MaxReadReq 512 bytes\n\
+        \t\tLnkCap:\tPort #0, Speed 8GT/s, Width x8\n\t\tLnkSta:\tSpeed 8GT/s, Width x8\n\tKernel driver in use: i40e\n";
+
+    #[test]
+    fn the_path_up_has_a_link_on_each_side_of_a_switch() {
+        let (snapshot, understood) = one(&format!("# lspci -vv\n{BRIDGES}{CARD}"));
+        assert_eq!(understood.left, []);
+        let device = &snapshot.devices[0];
+        assert_eq!((snapshot.devices.len(), device.address.to_string().as_str()), (1, "0000:03:00.0"));
+        assert_eq!((device.class.known(), device.driver.known().unwrap().as_str()), (Some(&0x0200), "i40e"));
+        assert_eq!((device.pcie.mps.known().unwrap().0, device.pcie.mrrs.known().unwrap().0), (256, 512));
+        let links = device.pcie.links.known().unwrap();
+        let ends = |at: usize| (links[at].lower.to_string(), links[at].upper.known().unwrap().to_string());
+        assert_eq!(ends(0), ("0000:03:00.0".into(), "0000:02:08.0".into()));
+        assert_eq!(ends(1), ("0000:01:00.0".into(), "0000:00:1c.0".into()));
+        assert_eq!((links[0].width.known(), links[1].width.known()), (Some(&8), Some(&4)));
+        assert_eq!((links[1].lower_width_max.known(), links[1].upper_width_max.known()), (Some(&16), Some(&4)));
+        assert_eq!(links[1].role.known(), Some(&PcieRole::RootPort));
+        assert_eq!(links[0].slot.known().unwrap(), "4");
+        assert_eq!(links[1].siblings.known(), Some(&Vec::new()));
+    }
+
+    #[test]
+    fn one_function_alone_does_not_show_what_is_above() {
+        let (snapshot, _) = one(&format!("# lspci -vv -s 03:00.0\n{CARD}"));
+        let links = snapshot.devices[0].pcie.links.known().unwrap();
+        assert_eq!((links.len(), links[0].upper.known(), links[0].siblings.known()), (1, None, None));
+        let text = "# lspci -s 08:00.0 -vv | grep Lnk\n\t\tLnkCap:\tPort #0, Speed 8GT/s, Width x8\n\t\tLnkSta:\tSpeed 8GT/s, Width x2 (downgraded)\n";
+        let (snapshot, _) = one(text);
+        let device = &snapshot.devices[0];
+        let link = &device.pcie.links.known().unwrap()[0];
+        assert_eq!((device.address.to_string().as_str(), device.class.known()), ("0000:08:00.0", None));
+        assert_eq!((link.width.known(), link.lower_width_max.known()), (Some(&2), Some(&8)));
+    }
+
+    #[test]
+    fn without_root_the_links_are_a_gap() {
+        let text = "$ lspci -vv\n00:1c.0 PCI bridge: Intel Corporation X\n\tBus: primary=00, secondary=03, subordinate=03, sec-latency=0\n\
+                    \tCapabilities: <access denied>\n03:00.0 Ethernet controller: Intel Corporation X710\n\tCapabilities: <access denied>\n";
+        let (snapshot, _) = one(text);
+        let device = &snapshot.devices[0];
+        let link = &device.pcie.links.known().unwrap()[0];
+        let gap = snapshot.origins.gap_of(link.width.gap().unwrap());
+        assert_eq!((gap.why, gap.command.as_str()), (GapKind::NotPermitted, "sudo lspci -vv"));
+        assert_eq!(link.upper.known().unwrap().to_string(), "0000:00:1c.0");
+        assert!(matches!(device.pcie.mps, Reading::Unknown(_)));
+    }
+
+    #[test]
+    fn guests_are_known_by_what_only_hypervisors_have() {
+        let text = "$ lspci -nn\n00:03.0 Ethernet controller [0200]: Red Hat, Inc. Virtio network device [1af4:1000]\n\
+                    00:04.0 Ethernet controller [0200]: Intel Corporation 82574L [8086:10d3]\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(snapshot.host.is_guest.known(), Some(&true));
+        let roots: Vec<_> = snapshot.devices.iter().map(|device| device.pcie.virtual_root.known().copied()).collect();
+        assert_eq!(roots, [Some(true), None]);
+    }
+
+    #[test]
+    fn a_tree_tells_who_is_above_whom() {
+        let text = "# lspci -t\n-[0000:00]-+-00.0\n           \\-1c.0-[03]----00.0\n# lspci\n\
+                    03:00.0 Ethernet controller: Intel Corporation X710\n";
+        let (snapshot, _) = one(text);
+        let link = &snapshot.devices[0].pcie.links.known().unwrap()[0];
+        assert_eq!(link.upper.known().unwrap().to_string(), "0000:00:1c.0");
+        assert!(link.width.known().is_none());
     }
 }
