@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::command::Command;
+use super::measured::{self, Measured};
 use super::{log, pci};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
 use crate::snapshot::{
-    Counter, CounterBlock, Host, Interface, Measurement, PciAddress, PciDevice, SampleSource, Snapshot,
+    Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot,
 };
 
 /// Most interfaces, devices or measurements that a capture may name.
@@ -45,7 +46,7 @@ pub(super) struct Site {
     pub log: log::Log,
     /// PCI functions of any class.
     pub pci: pci::Tree,
-    measured: Vec<Measurement>,
+    measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
     sysctl: BTreeMap<String, At<String>>,
     sysctl_file: String,
@@ -215,7 +216,7 @@ impl Site {
     }
 
     /// Adds a measured result.
-    pub fn measured(&mut self, one: Measurement) {
+    pub fn measured(&mut self, one: Measured) {
         if self.measured.len() < MOST {
             self.measured.push(one);
         }
@@ -242,11 +243,9 @@ impl Site {
         if let Some(source) = self.counters.first().map(|block| block.source) {
             host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
-        if let Some(source) = self.measured.first().and_then(|one| one.source) {
-            host.measured = Reading::Known(std::mem::take(&mut self.measured), source);
-        }
         pci::finish(&mut self);
         log::finish(&mut self);
+        measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
         self.snapshot.sort();
         self.snapshot
     }
