@@ -38,6 +38,8 @@ pub(super) struct Site {
     pub file: String,
     /// Tool whose output is being read.
     pub tool: &'static str,
+    /// A tool has understood something, though it may have no place in the snapshot.
+    pub was_read: bool,
     /// Network namespace of the output that is being read; empty for that of the host.
     pub namespace: String,
     interfaces: BTreeMap<(String, String), usize>,
@@ -70,7 +72,8 @@ impl Site {
 
     /// True where nothing was read.
     pub fn is_empty(&self) -> bool {
-        self.snapshot.interfaces.is_empty()
+        !self.was_read
+            && self.snapshot.interfaces.is_empty()
             && self.snapshot.devices.is_empty()
             && self.snapshot.host == Host::default()
             && self.log.is_empty()

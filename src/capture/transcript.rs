@@ -148,7 +148,9 @@ fn attempt(tool: &Tool, cursor: &mut Cursor<'_>, command: Option<&Command>, site
     };
     (tool.read)(cursor, &mut Intake { site, command });
     site.namespace.clear();
-    cursor.position() > before
+    let moved = cursor.position() > before;
+    site.was_read |= moved;
+    moved
 }
 
 /// Lines that the shell or a program prints instead of an output, and echoes.

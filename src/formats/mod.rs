@@ -2,6 +2,8 @@
 //! any input. Used on live files and on captures alike.
 
 pub mod assignments;
+pub mod bonding;
+pub mod bridging;
 pub mod cpu_list;
 pub mod cpuinfo;
 pub mod cursor;
@@ -19,4 +21,7 @@ pub mod results;
 pub mod shell;
 pub mod softnet_stat;
 pub mod sysctl;
+pub mod tc;
+pub mod team;
 pub mod uptime;
+pub mod vlan;

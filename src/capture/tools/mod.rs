@@ -4,6 +4,7 @@ mod ethtool;
 mod log;
 mod pci;
 mod results;
+mod stack;
 
 use super::command::Command;
 use super::site::Site;
@@ -60,5 +61,5 @@ pub(super) fn is_interface_name(word: &str) -> bool {
 
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
-    [log::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS].into_iter().flatten()
+    [log::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS].into_iter().flatten()
 }
