@@ -4,7 +4,9 @@
 pub mod assignments;
 pub mod bonding;
 pub mod bridging;
+pub mod conntrack;
 pub mod cpu_list;
+pub mod cpu_mask;
 pub mod cpuinfo;
 pub mod cursor;
 pub mod ethtool;
@@ -15,6 +17,7 @@ pub mod meminfo;
 pub mod pci_config;
 pub mod pci_id;
 pub mod pci_link;
+pub mod per_cpu;
 pub mod proc_net;
 pub mod proc_status;
 pub mod results;

@@ -1,6 +1,7 @@
 //! The tools whose output is read: how each is recognised, and what its rows mean for a host.
 
 mod ethtool;
+mod kernel;
 mod log;
 mod pci;
 mod results;
@@ -61,5 +62,5 @@ pub(super) fn is_interface_name(word: &str) -> bool {
 
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
-    [log::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS].into_iter().flatten()
+    [log::TOOLS, ethtool::more::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS, kernel::TOOLS].into_iter().flatten()
 }
