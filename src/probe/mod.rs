@@ -18,7 +18,6 @@ mod netlink;
 mod networking;
 mod offers;
 mod pci;
-mod pci_config;
 pub mod plan;
 mod qdiscs;
 mod recorded;

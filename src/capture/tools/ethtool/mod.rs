@@ -1,5 +1,6 @@
 //! ethtool: what each of its outputs says of an interface.
 
+pub(super) mod more;
 mod settings;
 mod tables;
 
