@@ -27,6 +27,7 @@ pub mod per_cpu;
 pub mod ping;
 pub mod proc_net;
 pub mod proc_net_dev;
+pub mod proc_stat;
 pub mod proc_status;
 pub mod results;
 pub mod shell;

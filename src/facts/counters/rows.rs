@@ -277,7 +277,8 @@ impl<'a> Ask<'a> {
             } else {
                 of_block(self.block(&source.group)?, source)
             }?;
-            rows.ambiguous = rows.ambiguous.or(counter.generic_ambiguous.as_deref());
+            let doubt = source.ambiguous.as_deref().or(counter.generic_ambiguous.as_deref());
+            rows.ambiguous = rows.ambiguous.or(doubt);
             Some(rows)
         })
     }
