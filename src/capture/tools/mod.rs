@@ -1,6 +1,7 @@
 //! The tools whose output is read: how each is recognised, and what its rows mean for a host.
 
 mod ethtool;
+mod hardware;
 mod kernel;
 mod log;
 mod pci;
@@ -62,5 +63,5 @@ pub(super) fn is_interface_name(word: &str) -> bool {
 
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
-    [log::TOOLS, ethtool::more::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS, kernel::TOOLS].into_iter().flatten()
+    [log::TOOLS, ethtool::more::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS, kernel::TOOLS, hardware::TOOLS].into_iter().flatten()
 }
