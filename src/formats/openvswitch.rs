@@ -2,6 +2,12 @@
 
 use super::cursor::{At, Cursor, pair};
 
+/// Takes lines in which a tool says that it has no answer.
+pub fn complaints(cursor: &mut Cursor<'_>) {
+    let complains = |text: &str| text.starts_with("ovs-") && text.contains(": ") || text == "no such bond";
+    while cursor.take_if(|text| complains(text.trim()).then_some(())).is_some() {}
+}
+
 /// A datapath of `ovs-dpctl show`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Datapath {

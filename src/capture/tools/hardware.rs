@@ -69,7 +69,10 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "ovs-appctl",
         answers: |command| command.program == "ovs-appctl",
         begins: openvswitch::begins_bond,
-        read: |cursor, _| drop(openvswitch::bonds(cursor)),
+        read: |cursor, _| {
+            openvswitch::complaints(cursor);
+            openvswitch::bonds(cursor);
+        },
     },
     Tool {
         name: "numactl",
@@ -228,6 +231,7 @@ fn devlink_handles(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    openvswitch::complaints(cursor);
     let Some(found) = openvswitch::datapaths(cursor) else { return };
     let mut sums = [0_u64; 3];
     let mut first = None;
@@ -245,6 +249,7 @@ fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn switches(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    openvswitch::complaints(cursor);
     let Some(found) = openvswitch::configuration(cursor) else { return };
     for bridge in found.bridges.iter().filter(|bridge| is_interface_name(&bridge.name)) {
         intake.site.put(&bridge.name, |i| &mut i.kind, At::new(InterfaceKind::Openvswitch, bridge.line));

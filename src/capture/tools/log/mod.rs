@@ -10,10 +10,13 @@ use crate::formats::cursor::{Cursor, Line};
 use crate::formats::kernel_log::printed::{Printed, When, printed};
 use crate::formats::kernel_log::sieve::tells_of_network;
 use crate::formats::kernel_log::{Stamp, stamp};
+use crate::formats::uptime;
+use crate::reading::Seconds;
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "dmesg", answers: is_kernel_log, begins, read },
     Tool { name: "date", answers: |command| command.program == "date", begins: |_| false, read: date },
+    Tool { name: "uptime", answers: tells_uptime, begins: |_| false, read: uptime },
     Tool { name: "journalctl", answers: is_daemon_log, begins: |_| false, read: daemon },
 ];
 
@@ -259,6 +262,18 @@ fn date(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     intake.site.log.now = Some(found.value);
 }
 
+fn tells_uptime(command: &Command) -> bool {
+    ["uptime", "w"].contains(&command.program.as_str()) || command.files() == ["/proc/uptime"]
+}
+
+/// `uptime` and /proc/uptime: since when the kernel counts its seconds.
+fn uptime(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let found = cursor.take_if(|text| uptime::printed(text).or_else(|| uptime::seconds(text).filter(|_| text.contains('.'))));
+    if let Some(found) = found {
+        intake.site.put_host(|host| &mut host.uptime, found.map(Seconds));
+    }
+}
+
 /// Lines of a daemon's log: what tells of the network is kept.
 fn daemon(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let mut kept = Vec::new();
@@ -326,10 +341,12 @@ mod tests {
         let (snapshot, understood) = one(text);
         assert_eq!((understood.lines, understood.read), (5, 5));
         assert_eq!(log(&snapshot), [(Some(600.0), "br-lan: received packet on eth2 with own address as source address")]);
-        let mut site = super::super::super::site::Site::new(crate::snapshot::SampleSource::Transcript);
-        assert!(site.is_empty());
-        site.put_host(|host| &mut host.uptime, crate::formats::cursor::At::new(Seconds(5.0), 1));
-        assert!(!site.is_empty());
+        // What happened at boot is as old as the machine is up, whatever came last in a filtered log.
+        let text = "# uptime\n 17:03:41 up 1 day, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\n# dmesg | grep igc\n\
+                    [  100.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(log(&snapshot)[0].0, Some(86_400.0 + 18.0 * 60.0 - 100.0));
+        assert_eq!(snapshot.host.uptime.known(), Some(&Seconds(87_480.0)));
     }
 
     #[test]
