@@ -72,7 +72,8 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
     let rate_source = match run.average_of {
         Some(count) => {
             let place = snapshot.origins.source_of(source).to_string();
-            let from = format!("the average of the {count} intervals up to {place}: the summary of the test is missing");
+            let from =
+                format!("the average of the {count} intervals up to {place}: the summary of the test is missing");
             snapshot.origins.source(Source::Inferred { from })
         }
         None => source,

@@ -90,7 +90,8 @@ impl Function {
         let by_id = pair(&self.id).is_some_and(|(vendor, device)| is_emulated(vendor, device));
         // The device is a copy of a real one, and the subsystem names the maker of the copy.
         let by_subsystem = pair(&self.subsystem).is_some_and(|(vendor, _)| is_hypervisors(vendor));
-        let by_name = self.name.known().is_some_and(|name| name.starts_with("Red Hat, Inc") || name.starts_with("VMware "));
+        let by_name =
+            self.name.known().is_some_and(|name| name.starts_with("Red Hat, Inc") || name.starts_with("VMware "));
         if by_id {
             self.id.source()
         } else if by_subsystem {
@@ -172,7 +173,8 @@ impl Tree {
     fn siblings(&self, upper: PciAddress, device: PciAddress) -> Reading<Vec<PciAddress>> {
         let buses = self.functions.get(&upper).and_then(|upper| upper.buses.known());
         let (Some(source), Some((first, last))) = (self.complete, buses) else { return Reading::default() };
-        let below = |at: &PciAddress| at.domain == device.domain && (*first..=*last).contains(&at.bus) && at.bus != device.bus;
+        let below =
+            |at: &PciAddress| at.domain == device.domain && (*first..=*last).contains(&at.bus) && at.bus != device.bus;
         let all = self.functions.iter().filter(|(at, function)| below(at) && !function.is_bridge());
         Reading::Known(all.map(|(at, _)| *at).collect(), source)
     }
@@ -215,7 +217,9 @@ pub(super) fn finish(site: &mut Site) {
         let device = site.device(address);
         device.class.fill(class);
         device.id.fill(match (function.id, function.subsystem) {
-            (Reading::Known(id, source), Reading::Known(subsystem, _)) => Reading::Known(format!("{id} {subsystem}"), source),
+            (Reading::Known(id, source), Reading::Known(subsystem, _)) => {
+                Reading::Known(format!("{id} {subsystem}"), source)
+            }
             (id, _) => id,
         });
         device.name.fill(function.name);
@@ -257,9 +261,15 @@ fn links(site: &mut Site, tree: &Tree, address: PciAddress, function: &Function)
     let mut links = Vec::new();
     for (lower, at) in pcie_ends(address, &ports) {
         let role = match (ports[at].1, at + 1 == ports.len()) {
-            (Some(role), _) => Reading::Known(role, tree.figures(ports[at].0).kind.source().unwrap_or(SourceId::ASSUMED)),
-            (None, false) => Reading::Known(PcieRole::SwitchDownstream, site.inferred("position below the root complex")),
-            (None, true) if at_root => Reading::Known(PcieRole::RootPort, site.inferred("position below the root complex")),
+            (Some(role), _) => {
+                Reading::Known(role, tree.figures(ports[at].0).kind.source().unwrap_or(SourceId::ASSUMED))
+            }
+            (None, false) => {
+                Reading::Known(PcieRole::SwitchDownstream, site.inferred("position below the root complex"))
+            }
+            (None, true) if at_root => {
+                Reading::Known(PcieRole::RootPort, site.inferred("position below the root complex"))
+            }
             (None, true) => Reading::default(),
         };
         links.push(link(tree, lower, Some(ports[at].0), role, address));
@@ -273,7 +283,9 @@ fn links(site: &mut Site, tree: &Tree, address: PciAddress, function: &Function)
         let known = links.iter().find(|link| link.upper.known() == note.at.as_ref() && note.at.is_some());
         let direct = known.map(|link| link.lower == address).or_else(|| is_directly_below(tree, address, note.at?));
         let mut link = known.cloned().unwrap_or_else(|| of_note(site, tree, address, note, *source));
-        let figure = |figure: Option<f64>| figure.map_or_else(Reading::default, |speed| Reading::Known(Gigatransfers(speed), *source));
+        let figure = |figure: Option<f64>| {
+            figure.map_or_else(Reading::default, |speed| Reading::Known(Gigatransfers(speed), *source))
+        };
         let lanes = |lanes: Option<u32>| lanes.map_or_else(Reading::default, |lanes| Reading::Known(lanes, *source));
         link.speed.fill(figure(note.now.speed));
         link.width.fill(lanes(note.now.width));
@@ -283,7 +295,8 @@ fn links(site: &mut Site, tree: &Tree, address: PciAddress, function: &Function)
         }
         return Reading::Known(vec![link], *source);
     }
-    let source = [function.speed.source(), function.speed_max.source(), function.kind.source(), function.class.source()];
+    let source =
+        [function.speed.source(), function.speed_max.source(), function.kind.source(), function.class.source()];
     let source = source.into_iter().flatten().next();
     match (links.is_empty(), source) {
         (false, source) => Reading::Known(links, source.or(tree.complete).unwrap_or(SourceId::ASSUMED)),

@@ -8,9 +8,7 @@ use super::{log, pci};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
-use crate::snapshot::{
-    Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot,
-};
+use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
 
 /// Most interfaces, devices or measurements that a capture may name.
 const MOST: usize = 100_000;

@@ -69,19 +69,67 @@ pub fn mode(text: &str) -> Option<&'static str> {
 
 /// Keys of rows, some of which stand in several places.
 const KEYS: &[&str] = &[
-    "Bonding Mode", "Transmit Hash Policy", "Primary Slave", "Currently Active Slave", "MII Status", "MII Polling Interval (ms)", "Up Delay (ms)",
-    "Down Delay (ms)", "Peer Notification Delay (ms)", "ARP Polling Interval (ms)", "ARP IP target/s (n.n.n.n form)", "ARP Missed Max", "NS IPv6 target/s (xx::xx form)",
-    "802.3ad info", "LACP active", "LACP rate", "Min links", "Aggregator selection policy (ad_select)", "System priority", "System MAC address",
-    "Active Aggregator Info", "Aggregator ID", "Number of ports", "Actor Key", "Partner Key", "Partner Mac Address", "Slave Interface", "Speed", "Duplex",
-    "Link Failure Count", "Permanent HW addr", "Slave queue ID", "Actor Churn State", "Partner Churn State", "Actor Churned Count", "Partner Churned Count",
-    "details actor lacp pdu", "details partner lacp pdu", "system priority", "system mac address", "port key", "oper key", "port priority", "port number", "port state",
-    "Number of Slaves", "Slave is active", "bond bond0 has no active aggregator",
+    "Bonding Mode",
+    "Transmit Hash Policy",
+    "Primary Slave",
+    "Currently Active Slave",
+    "MII Status",
+    "MII Polling Interval (ms)",
+    "Up Delay (ms)",
+    "Down Delay (ms)",
+    "Peer Notification Delay (ms)",
+    "ARP Polling Interval (ms)",
+    "ARP IP target/s (n.n.n.n form)",
+    "ARP Missed Max",
+    "NS IPv6 target/s (xx::xx form)",
+    "802.3ad info",
+    "LACP active",
+    "LACP rate",
+    "Min links",
+    "Aggregator selection policy (ad_select)",
+    "System priority",
+    "System MAC address",
+    "Active Aggregator Info",
+    "Aggregator ID",
+    "Number of ports",
+    "Actor Key",
+    "Partner Key",
+    "Partner Mac Address",
+    "Slave Interface",
+    "Speed",
+    "Duplex",
+    "Link Failure Count",
+    "Permanent HW addr",
+    "Slave queue ID",
+    "Actor Churn State",
+    "Partner Churn State",
+    "Actor Churned Count",
+    "Partner Churned Count",
+    "details actor lacp pdu",
+    "details partner lacp pdu",
+    "system priority",
+    "system mac address",
+    "port key",
+    "oper key",
+    "port priority",
+    "port number",
+    "port state",
+    "Number of Slaves",
+    "Slave is active",
+    "bond bond0 has no active aggregator",
 ];
 
 impl Bonding {
     /// Takes a row that `grep` picked out of the file; one of a member, whose heading may be missing, is left aside.
     pub fn grepped(&mut self, text: &str, line: u32) {
-        let of_bond = ["Bonding Mode", "Transmit Hash Policy", "Currently Active Slave", "MII Polling", "ARP Polling", "Partner Mac"];
+        let of_bond = [
+            "Bonding Mode",
+            "Transmit Hash Policy",
+            "Currently Active Slave",
+            "MII Polling",
+            "ARP Polling",
+            "Partner Mac",
+        ];
         if of_bond.iter().any(|start| text.trim().starts_with(start)) {
             self.row(text, line);
         }
@@ -116,7 +164,9 @@ impl Bonding {
         }
         match key {
             "Bonding Mode" => self.mode = mode(value).map(|mode| At::new(mode, line)),
-            "Transmit Hash Policy" => self.hash_policy = Some(At::new(value.split(' ').next().unwrap_or_default().to_owned(), line)),
+            "Transmit Hash Policy" => {
+                self.hash_policy = Some(At::new(value.split(' ').next().unwrap_or_default().to_owned(), line))
+            }
             "Currently Active Slave" => {
                 let name = Some(value.to_owned()).filter(|name| name != "None" && !name.is_empty());
                 self.active_member = Some(At::new(name, line));
@@ -167,14 +217,23 @@ mod tests {
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
         let bond = parse(&mut cursor).unwrap();
-        assert_eq!((bond.mode, bond.miimon, bond.arp_interval), (Some(At::new("802.3ad", 3)), Some(At::new(100, 6)), None));
+        assert_eq!(
+            (bond.mode, bond.miimon, bond.arp_interval),
+            (Some(At::new("802.3ad", 3)), Some(At::new(100, 6)), None)
+        );
         assert_eq!((bond.hash_policy.unwrap().value.as_str(), bond.active_aggregator.unwrap().value), ("layer3+4", 2));
         assert_eq!(bond.partner_address.unwrap().value, "00:00:00:00:00:00");
         let [first, second] = bond.members.as_slice() else { panic!("two members") };
         assert_eq!((first.name.as_str(), first.line), ("eno1", 15));
-        assert_eq!((first.mii_up.clone(), first.speed.clone(), first.duplex.clone()), (Some(At::new(false, 16)), Some(At::new(None, 17)), None));
+        assert_eq!(
+            (first.mii_up.clone(), first.speed.clone(), first.duplex.clone()),
+            (Some(At::new(false, 16)), Some(At::new(None, 17)), None)
+        );
         assert_eq!((first.link_failures.clone().unwrap().value, first.aggregator.clone().unwrap().value), (3, 1));
-        assert_eq!((second.speed.clone().unwrap().value, second.duplex.clone().unwrap().value.as_str()), (Some(10_000), "full"));
+        assert_eq!(
+            (second.speed.clone().unwrap().value, second.duplex.clone().unwrap().value.as_str()),
+            (Some(10_000), "full")
+        );
         cursor.skip_blank();
         assert!(begins(cursor.peek().unwrap().text));
         assert!(parse(&mut cursor).is_some());

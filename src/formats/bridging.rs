@@ -25,7 +25,8 @@ pub fn begins(text: &str) -> bool {
 
 fn is_id(word: &str) -> bool {
     let hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    word.split_once('.').is_some_and(|(priority, address)| priority.len() == 4 && address.len() == 12 && hex(priority) && hex(address))
+    word.split_once('.')
+        .is_some_and(|(priority, address)| priority.len() == 4 && address.len() == 12 && hex(priority) && hex(address))
 }
 
 /// Reads `brctl show`; none where its head does not come next.
@@ -43,7 +44,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<Bridge>> {
                 line: line.number,
             }),
             // Further ports stand alone in the last column.
-            ([port], Some(bridge)) if line.text.starts_with([' ', '\t']) => bridge.ports.push(At::new((*port).to_owned(), line.number)),
+            ([port], Some(bridge)) if line.text.starts_with([' ', '\t']) => {
+                bridge.ports.push(At::new((*port).to_owned(), line.number))
+            }
             ([_, rest @ ..], _) if rest.join(" ").starts_with("can't get info") => {}
             _ => break,
         }
@@ -81,7 +84,8 @@ pub fn is_other_row(text: &str) -> bool {
     let text = text.trim();
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let is_address = |word: &str| word.len() == 17 && word.bytes().filter(|byte| *byte == b':').count() == 5;
-    let numbers = |word: &str| word.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let numbers =
+        |word: &str| word.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     match words.as_slice() {
         ["port", "vlan", ..] | ["port", "vlan-id", ..] => true,
         [address, "dev", ..] => is_address(address),
@@ -114,10 +118,18 @@ mod tests {
     fn rows_of_bridge() {
         let found = port("2: vb@va: <BROADCAST,UP> mtu 1500 master br0 state forwarding priority 32 cost 2").unwrap();
         assert_eq!((found.name.as_str(), found.master.as_str(), found.state.as_str()), ("vb", "br0", "forwarding"));
-        let found = port("7: eth0 state UP : <BROADCAST,UP> mtu 1500 master br0 state blocking priority 32 cost 4").unwrap();
+        let found =
+            port("7: eth0 state UP : <BROADCAST,UP> mtu 1500 master br0 state blocking priority 32 cost 4").unwrap();
         assert_eq!((found.name.as_str(), found.state.as_str()), ("eth0", "blocking"));
         assert_eq!(port("2: eth0: <BROADCAST,UP> mtu 1500 qdisc mq master br0 state UP mode DEFAULT"), None);
-        assert!(is_other_row("33:33:00:00:00:01 dev eth0 self permanent") && is_other_row("eth0\t 1 PVID Egress Untagged"));
-        assert!(is_other_row("port\tvlan ids") && is_other_row("\t 10") && !is_other_row("eth0: up") && !is_other_row("a b c"));
+        assert!(
+            is_other_row("33:33:00:00:00:01 dev eth0 self permanent") && is_other_row("eth0\t 1 PVID Egress Untagged")
+        );
+        assert!(
+            is_other_row("port\tvlan ids")
+                && is_other_row("\t 10")
+                && !is_other_row("eth0: up")
+                && !is_other_row("a b c")
+        );
     }
 }

@@ -20,8 +20,26 @@ pub fn begins(text: &str) -> bool {
 
 /// Names of the old form, a line for each.
 const NAMES: &[&str] = &[
-    "entries", "searched", "found", "new", "invalid", "ignore", "delete", "delete_list", "insert", "insert_failed", "drop", "early_drop", "icmp_error", "error",
-    "expect_new", "expect_create", "expect_delete", "search_restart", "clash_resolve", "chaintoolong",
+    "entries",
+    "searched",
+    "found",
+    "new",
+    "invalid",
+    "ignore",
+    "delete",
+    "delete_list",
+    "insert",
+    "insert_failed",
+    "drop",
+    "early_drop",
+    "icmp_error",
+    "error",
+    "expect_new",
+    "expect_create",
+    "expect_delete",
+    "search_restart",
+    "clash_resolve",
+    "chaintoolong",
 ];
 
 fn old_row(text: &str) -> Option<(&str, u64)> {
@@ -62,7 +80,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
 /// True for an entry of the table, and for the line that sums it up.
 pub fn is_entry(text: &str) -> bool {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let flow = text.contains("src=") && text.contains("dst=") && words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let flow = text.contains("src=")
+        && text.contains("dst=")
+        && words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     flow || text.starts_with("conntrack v") && text.contains("flow entries")
 }
 
@@ -85,10 +105,16 @@ mod tests {
     fn both_forms() {
         let found = read("cpu=0   \tfound=0 invalid=1 insert=0 insert_failed=2 drop=0\ncpu=1   \tfound=0 invalid=137 insert=0 insert_failed=3 drop=1\n").unwrap();
         let sum = |name: &str| found.sums.iter().find(|(held, _)| held == name).map(|(_, sum)| *sum);
-        assert_eq!((found.cpus, sum("invalid"), sum("insert_failed"), sum("drop"), sum("cpu")), (2, Some(138), Some(5), Some(1), None));
+        assert_eq!(
+            (found.cpus, sum("invalid"), sum("insert_failed"), sum("drop"), sum("cpu")),
+            (2, Some(138), Some(5), Some(1), None)
+        );
         let found = read("entries   \t\t90\nsearched  \t\t2228\nfound     \t\t3774748\ndrop      \t\t0\n").unwrap();
         assert_eq!((found.cpus, found.sums.len(), found.sums[0].clone()), (0, 4, ("entries".to_owned(), 90)));
         assert_eq!(read("found 5\nlost 6\n"), None);
-        assert!(is_entry("tcp      6 431999 ESTABLISHED src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2") && !is_entry("src= dst="));
+        assert!(
+            is_entry("tcp      6 431999 ESTABLISHED src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2")
+                && !is_entry("src= dst=")
+        );
     }
 }

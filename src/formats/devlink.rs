@@ -60,7 +60,10 @@ mod tests {
         let mut cursor = Cursor::new(&lines);
         let found = handles(&mut cursor);
         assert_eq!((found.len(), cursor.position()), (2, 6));
-        assert_eq!((found[0].0.value.port, behind(&found[0].0.value.rest, "netdev")), (Some(65_535), Some("ens1f0np0")));
+        assert_eq!(
+            (found[0].0.value.port, behind(&found[0].0.value.rest, "netdev")),
+            (Some(65_535), Some("ens1f0np0"))
+        );
         assert_eq!((found[1].0.value.address.as_str(), found[1].1[0].as_str()), ("0000:03:00.0", "driver mlx5_core"));
         assert_eq!(handle("pci/x: y"), None);
     }

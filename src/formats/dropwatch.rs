@@ -19,7 +19,19 @@ pub fn drops(text: &str) -> Option<Drops> {
 /// True for what dropwatch says around its rows.
 pub fn is_dropwatch(text: &str) -> bool {
     let text = text.trim();
-    let starts = ["dropwatch>", "Initializing ", "Initalizing ", "Enabling monitoring", "Kernel monitoring activated", "Issue Ctrl-C to stop", "Waiting for", "Got a stop message", "start", "stop", "exit"];
+    let starts = [
+        "dropwatch>",
+        "Initializing ",
+        "Initalizing ",
+        "Enabling monitoring",
+        "Kernel monitoring activated",
+        "Issue Ctrl-C to stop",
+        "Waiting for",
+        "Got a stop message",
+        "start",
+        "stop",
+        "exit",
+    ];
     starts.iter().any(|start| text.starts_with(start)) && text.len() < 80
 }
 
@@ -29,7 +41,10 @@ mod tests {
 
     #[test]
     fn drops_have_a_place() {
-        assert_eq!(drops("12 drops at icmp_rcv+11c (0xffffffff8171b9fc) [software]"), Some(Drops { count: 12, function: "icmp_rcv".into() }));
+        assert_eq!(
+            drops("12 drops at icmp_rcv+11c (0xffffffff8171b9fc) [software]"),
+            Some(Drops { count: 12, function: "icmp_rcv".into() })
+        );
         assert_eq!(drops("many drops at home"), None);
         assert!(is_dropwatch("Initalizing kallsyms db") && is_dropwatch("dropwatch> start") && !is_dropwatch("x"));
     }

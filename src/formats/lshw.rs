@@ -86,16 +86,33 @@ pub fn begins(text: &str) -> bool {
 pub fn begins_json(cursor: &Cursor<'_>) -> bool {
     let opens = |text: &str| matches!(text.trim(), "{" | "[" | "[ {" | "},{");
     let ahead = cursor.rest().iter().take(4).map(|line| line.text.trim());
-    cursor.peek().is_some_and(|line| opens(line.text)) && ahead.skip(1).any(|text| text.starts_with("\"id\" :") || text.starts_with("\"id\":")) && {
-        let ahead = cursor.rest().iter().take(5).map(|line| line.text.trim());
-        ahead.into_iter().any(|text| text.starts_with("\"class\" :") || text.starts_with("\"class\":"))
-    }
+    cursor.peek().is_some_and(|line| opens(line.text))
+        && ahead.skip(1).any(|text| text.starts_with("\"id\" :") || text.starts_with("\"id\":"))
+        && {
+            let ahead = cursor.rest().iter().take(5).map(|line| line.text.trim());
+            ahead.into_iter().any(|text| text.starts_with("\"class\" :") || text.starts_with("\"class\":"))
+        }
 }
 
 /// Keys of rows.
 const KEYS: &[&str] = &[
-    "description", "product", "vendor", "physical id", "bus info", "logical name", "version", "serial", "size", "capacity", "width", "clock", "capabilities",
-    "configuration", "resources", "slot", "date",
+    "description",
+    "product",
+    "vendor",
+    "physical id",
+    "bus info",
+    "logical name",
+    "version",
+    "serial",
+    "size",
+    "capacity",
+    "width",
+    "clock",
+    "capabilities",
+    "configuration",
+    "resources",
+    "slot",
+    "date",
 ];
 
 /// A node that is open while the text is read.
@@ -122,7 +139,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<Node>> {
     let mut open: Vec<Open> = Vec::new();
     let mut nodes = Vec::new();
     // The name of the host stands alone above the tree.
-    if cursor.peek().is_some_and(|line| !begins(line.text)) && cursor.rest().iter().skip(1).take(12).any(|line| begins(line.text)) {
+    if cursor.peek().is_some_and(|line| !begins(line.text))
+        && cursor.rest().iter().skip(1).take(12).any(|line| begins(line.text))
+    {
         let ahead = cursor.rest().iter().take_while(|line| !begins(line.text)).count();
         let of_host = |text: &str| pair(text.trim()).is_some_and(|(key, _)| KEYS.contains(&key));
         if !cursor.rest()[1..ahead].iter().all(|line| of_host(line.text)) {
@@ -140,12 +159,18 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<Node>> {
             let mut words = text[2..].split_ascii_whitespace();
             let id = words.next().unwrap_or_default();
             let around = open.last().map(|open| open.node.pci.clone()).unwrap_or_default();
-            let node = Node { line: line.number, pci: around, unclaimed: words.any(|word| word == "UNCLAIMED"), ..Node::default() };
+            let node = Node {
+                line: line.number,
+                pci: around,
+                unclaimed: words.any(|word| word == "UNCLAIMED"),
+                ..Node::default()
+            };
             open.push(Open { depth, is_network: id.split(':').next() == Some("network"), node });
         } else if let Some((key, value)) = pair(text).filter(|(key, _)| KEYS.contains(key) && !open.is_empty()) {
             if let Some(open) = open.last_mut() {
                 // Children such as `*-virtio0` are known by what they are.
-                open.is_network |= key == "description" && matches!(value, "Ethernet interface" | "Wireless interface" | "interface");
+                open.is_network |=
+                    key == "description" && matches!(value, "Ethernet interface" | "Wireless interface" | "interface");
                 open.node.set(key, value, line.number);
             }
         } else {
@@ -188,7 +213,9 @@ fn of_json(value: &Value, line: u32, around: Option<&str>, nodes: &mut Vec<Node>
         pci = Some(address);
     }
     if text("class") == Some("network") {
-        let number = |key: &str| value.get(key).and_then(Value::as_u64).filter(|number| *number > 0).map(|number| At::new(number, line));
+        let number = |key: &str| {
+            value.get(key).and_then(Value::as_u64).filter(|number| *number > 0).map(|number| At::new(number, line))
+        };
         let mut node = Node {
             line,
             pci: pci.map(|address| At::new(address.to_owned(), line)),
@@ -198,13 +225,16 @@ fn of_json(value: &Value, line: u32, around: Option<&str>, nodes: &mut Vec<Node>
             unclaimed: value.get("claimed").is_none() && value.get("configuration").is_none(),
             ..Node::default()
         };
-        for (key, name) in [("logicalname", "logical name"), ("product", "product"), ("vendor", "vendor"), ("serial", "serial")] {
+        for (key, name) in
+            [("logicalname", "logical name"), ("product", "product"), ("vendor", "vendor"), ("serial", "serial")]
+        {
             if let Some(value) = text(key) {
                 node.set(name, value, line);
             }
         }
         let configuration = value.get("configuration").and_then(Value::as_object).into_iter().flatten();
-        node.configuration = configuration.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        node.configuration =
+            configuration.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
         nodes.push(node);
     }
     if let Some(children) = value.get("children") {
@@ -234,13 +264,23 @@ mod tests {
                     \u{20} *-network UNCLAIMED\n       bus info: pci@0000:04:00.0\nroot@a:~#\n";
         let (nodes, taken) = read(text);
         assert_eq!((nodes.len(), taken), (4, 21));
-        assert_eq!((nodes[0].name.as_ref().unwrap().value.as_str(), nodes[0].pci.as_ref().unwrap().value.as_str()), ("eth0", "0000:00:03.0"));
+        assert_eq!(
+            (nodes[0].name.as_ref().unwrap().value.as_str(), nodes[0].pci.as_ref().unwrap().value.as_str()),
+            ("eth0", "0000:00:03.0")
+        );
         assert_eq!(nodes[0].configured("driver").unwrap().value, "virtio_net");
         let card = nodes.iter().find(|node| node.line == 12).unwrap();
-        assert_eq!((card.speed.clone(), card.capacity.clone()), (Some(At::new(1_000_000_000, 17)), Some(At::new(10_000_000_000, 18))));
-        assert_eq!((card.product.as_ref().unwrap().value.as_str(), card.configured("link").unwrap()), ("Intel Corporation 82599ES", At::new("no", 19)));
+        assert_eq!(
+            (card.speed.clone(), card.capacity.clone()),
+            (Some(At::new(1_000_000_000, 17)), Some(At::new(10_000_000_000, 18)))
+        );
+        assert_eq!(
+            (card.product.as_ref().unwrap().value.as_str(), card.configured("link").unwrap()),
+            ("Intel Corporation 82599ES", At::new("no", 19))
+        );
         assert!(nodes[3].unclaimed && nodes[3].name.is_none());
-        let (nodes, taken) = read("host1\n    description: Computer\n    width: 64 bits\n  *-core\n       physical id: 0\n");
+        let (nodes, taken) =
+            read("host1\n    description: Computer\n    width: 64 bits\n  *-core\n       physical id: 0\n");
         assert_eq!((nodes.len(), taken), (0, 5));
     }
 
@@ -252,7 +292,10 @@ mod tests {
         let mut cursor = Cursor::new(&all);
         assert!(begins_json(&cursor));
         let nodes = parse(&mut cursor).unwrap();
-        assert_eq!((nodes[0].name.as_ref().unwrap().value.as_str(), nodes[0].speed.as_ref().unwrap().value), ("eth0", 10_000_000_000));
+        assert_eq!(
+            (nodes[0].name.as_ref().unwrap().value.as_str(), nodes[0].speed.as_ref().unwrap().value),
+            ("eth0", 10_000_000_000)
+        );
         assert_eq!(nodes[0].configured("driver").unwrap().value, "ixgbe");
         let all = lines("{\"a\": 1}\n");
         let mut cursor = Cursor::new(&all);

@@ -131,17 +131,129 @@ pub fn begins(text: &str) -> bool {
 
 /// Words that rows of the verbose form begin with, and names of the capabilities' registers.
 const KEYS: &[&str] = &[
-    "Subsystem", "DeviceName", "Physical Slot", "Flags", "Control", "Status", "Latency", "Interrupt", "NUMA node", "IOMMU group", "BIST", "Region",
-    "Bus", "I/O behind bridge", "Memory behind bridge", "Prefetchable memory behind bridge", "Secondary status", "BridgeCtl", "PriDiscTmr-", "Expansion ROM at",
-    "Capabilities", "Kernel driver in use", "Kernel modules", "Memory at", "I/O ports at", "DevCap", "DevCtl", "DevSta", "LnkCap", "LnkCtl",
-    "LnkSta", "SltCap", "SltCtl", "SltSta", "RootCap", "RootCtl", "RootSta", "DevCap2", "DevCtl2", "LnkCap2", "LnkCtl2", "LnkCtl3", "LnkSta2", "UESta",
-    "UEMsk", "UESvrt", "CESta", "CEMsk", "AERCap", "HeaderLog", "ErrorSrc", "RootCmd", "Address", "Masking", "Vector table", "PBA", "ARICap", "ARICtl",
-    "IOVCap", "IOVCtl", "IOVSta", "Initial VFs", "VF offset", "Supported Page Size", "VF Migration", "PTMCap", "PTMControl", "PTMClockGranularity",
-    "L1SubCap", "L1SubCtl1", "L1SubCtl2", "LaneErrStat", "ACSCap", "ACSCtl", "ATSCap", "ATSCtl", "PASIDCap", "PASIDCtl", "PRICtl", "PRISta", "Caps", "Ctrl",
-    "Arb", "Port Arbitration Table", "VC0", "VC1", "Product Name", "Read-only fields", "Vendor specific", "Not readable", "Unknown", "Identification",
-    "Change Notice", "FRS", "Power Management version", "!!! Unknown header type", "!!! Invalid", "AtomicOpsCap", "AtomicOpsCtl", "Steering table", "Extended Capability",
-    "DpcCap", "DpcCtl", "DpcSta", "MCAP", "Tag", "Max snoop latency", "Max no snoop latency", "PortCommonModeRestoreTime", "EqualizationComplete", "Target Link Speed",
-    "Transmit Margin", "Compliance", "10BitTagComp", "ExtTag", "MaxPayload", "RlxdOrd", "MSI-X", "MSI", "BAR", "Mask", "Pending", "T_CommonMode",
+    "Subsystem",
+    "DeviceName",
+    "Physical Slot",
+    "Flags",
+    "Control",
+    "Status",
+    "Latency",
+    "Interrupt",
+    "NUMA node",
+    "IOMMU group",
+    "BIST",
+    "Region",
+    "Bus",
+    "I/O behind bridge",
+    "Memory behind bridge",
+    "Prefetchable memory behind bridge",
+    "Secondary status",
+    "BridgeCtl",
+    "PriDiscTmr-",
+    "Expansion ROM at",
+    "Capabilities",
+    "Kernel driver in use",
+    "Kernel modules",
+    "Memory at",
+    "I/O ports at",
+    "DevCap",
+    "DevCtl",
+    "DevSta",
+    "LnkCap",
+    "LnkCtl",
+    "LnkSta",
+    "SltCap",
+    "SltCtl",
+    "SltSta",
+    "RootCap",
+    "RootCtl",
+    "RootSta",
+    "DevCap2",
+    "DevCtl2",
+    "LnkCap2",
+    "LnkCtl2",
+    "LnkCtl3",
+    "LnkSta2",
+    "UESta",
+    "UEMsk",
+    "UESvrt",
+    "CESta",
+    "CEMsk",
+    "AERCap",
+    "HeaderLog",
+    "ErrorSrc",
+    "RootCmd",
+    "Address",
+    "Masking",
+    "Vector table",
+    "PBA",
+    "ARICap",
+    "ARICtl",
+    "IOVCap",
+    "IOVCtl",
+    "IOVSta",
+    "Initial VFs",
+    "VF offset",
+    "Supported Page Size",
+    "VF Migration",
+    "PTMCap",
+    "PTMControl",
+    "PTMClockGranularity",
+    "L1SubCap",
+    "L1SubCtl1",
+    "L1SubCtl2",
+    "LaneErrStat",
+    "ACSCap",
+    "ACSCtl",
+    "ATSCap",
+    "ATSCtl",
+    "PASIDCap",
+    "PASIDCtl",
+    "PRICtl",
+    "PRISta",
+    "Caps",
+    "Ctrl",
+    "Arb",
+    "Port Arbitration Table",
+    "VC0",
+    "VC1",
+    "Product Name",
+    "Read-only fields",
+    "Vendor specific",
+    "Not readable",
+    "Unknown",
+    "Identification",
+    "Change Notice",
+    "FRS",
+    "Power Management version",
+    "!!! Unknown header type",
+    "!!! Invalid",
+    "AtomicOpsCap",
+    "AtomicOpsCtl",
+    "Steering table",
+    "Extended Capability",
+    "DpcCap",
+    "DpcCtl",
+    "DpcSta",
+    "MCAP",
+    "Tag",
+    "Max snoop latency",
+    "Max no snoop latency",
+    "PortCommonModeRestoreTime",
+    "EqualizationComplete",
+    "Target Link Speed",
+    "Transmit Margin",
+    "Compliance",
+    "10BitTagComp",
+    "ExtTag",
+    "MaxPayload",
+    "RlxdOrd",
+    "MSI-X",
+    "MSI",
+    "BAR",
+    "Mask",
+    "Pending",
+    "T_CommonMode",
 ];
 
 fn key(text: &str) -> Option<(&str, &str)> {
@@ -162,7 +274,8 @@ impl Function {
         match key {
             "Subsystem" => {
                 let id = bracketed(value).map_or(value, |(_, id)| id);
-                self.subsystem = self.subsystem.take().or_else(|| at(id.to_ascii_lowercase()).filter(|at| is_id(&at.value)));
+                self.subsystem =
+                    self.subsystem.take().or_else(|| at(id.to_ascii_lowercase()).filter(|at| is_id(&at.value)));
             }
             "Physical Slot" if !value.is_empty() => self.slot = self.slot.take().or_else(|| at(value.to_owned())),
             "Kernel driver in use" => self.driver = self.driver.take().or_else(|| at(value.to_owned())),
@@ -173,17 +286,32 @@ impl Function {
                 self.shows_capabilities.get_or_insert(line);
                 if let Some((_, kind)) = value.split_once("] Express ") {
                     // `Express (v2) Endpoint, MSI 00`, and `Express Endpoint` of old versions.
-                    let kind = kind.split_once(") ").map_or(kind, |(version, rest)| if version.starts_with("(v") { rest } else { kind });
-                    self.kind = self.kind.take().or_else(|| at(kind.split(',').next().unwrap_or_default().trim().to_owned()));
+                    let kind = kind
+                        .split_once(") ")
+                        .map_or(kind, |(version, rest)| if version.starts_with("(v") { rest } else { kind });
+                    self.kind =
+                        self.kind.take().or_else(|| at(kind.split(',').next().unwrap_or_default().trim().to_owned()));
                 }
             }
             "LnkCap" => self.link_most = self.link_most.take().or_else(|| Some(At::new(figures(value), line))),
             "LnkSta" => self.link_now = self.link_now.take().or_else(|| Some(At::new(figures(value), line))),
-            "DevCap" => self.payload_most = self.payload_most.take().or_else(|| bytes_behind(value, "MaxPayload ").map(|size| At::new(size, line))),
-            "RlxdOrd" => self.relaxed_ordering = self.relaxed_ordering.take().or_else(|| Some(At::new(value.starts_with('+'), line))),
+            "DevCap" => {
+                self.payload_most = self
+                    .payload_most
+                    .take()
+                    .or_else(|| bytes_behind(value, "MaxPayload ").map(|size| At::new(size, line)))
+            }
+            "RlxdOrd" => {
+                self.relaxed_ordering =
+                    self.relaxed_ordering.take().or_else(|| Some(At::new(value.starts_with('+'), line)))
+            }
             "MaxPayload" => {
-                self.payload = self.payload.take().or_else(|| bytes_behind(text, "MaxPayload ").map(|size| At::new(size, line)));
-                self.read_request = self.read_request.take().or_else(|| bytes_behind(text, "MaxReadReq ").map(|size| At::new(size, line)));
+                self.payload =
+                    self.payload.take().or_else(|| bytes_behind(text, "MaxPayload ").map(|size| At::new(size, line)));
+                self.read_request = self
+                    .read_request
+                    .take()
+                    .or_else(|| bytes_behind(text, "MaxReadReq ").map(|size| At::new(size, line)));
             }
             _ => {}
         }
@@ -193,9 +321,16 @@ impl Function {
     /// `10: 04 00 00 e0 ...`: sixteen bytes at an offset.
     fn hex(&mut self, text: &str) -> bool {
         let Some((offset, bytes)) = text.split_once(": ") else { return false };
-        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| (2..=3).contains(&offset.len())) else { return false };
-        let bytes: Option<Vec<u8>> = bytes.split_ascii_whitespace().map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2)).collect();
-        let Some(bytes) = bytes.filter(|bytes| (1..=16).contains(&bytes.len()) && offset % 16 == 0) else { return false };
+        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| (2..=3).contains(&offset.len())) else {
+            return false;
+        };
+        let bytes: Option<Vec<u8>> = bytes
+            .split_ascii_whitespace()
+            .map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2))
+            .collect();
+        let Some(bytes) = bytes.filter(|bytes| (1..=16).contains(&bytes.len()) && offset % 16 == 0) else {
+            return false;
+        };
         if offset == self.config.len() {
             self.config.extend(bytes);
         }
@@ -208,7 +343,9 @@ impl Function {
             return;
         }
         let line = self.line;
-        let space = |link: Option<(u8, u32)>| link.map(|(speed, width)| At::new(Figures { speed: pci_link::speed_of(speed), width: Some(width) }, line));
+        let space = |link: Option<(u8, u32)>| {
+            link.map(|(speed, width)| At::new(Figures { speed: pci_link::speed_of(speed), width: Some(width) }, line))
+        };
         match pci_config::parse(&self.config) {
             pci_config::Config::Express(express) => {
                 let kind = match express.port_type {
@@ -274,7 +411,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Vec<Function> {
     let mut machine = false;
     loop {
         // Blank lines stand between functions, and dots where somebody cut.
-        let skipped = cursor.rest().iter().take_while(|line| matches!(line.text.trim(), "" | "..." | "\u{2026}")).count();
+        let skipped =
+            cursor.rest().iter().take_while(|line| matches!(line.text.trim(), "" | "..." | "\u{2026}")).count();
         let Some(line) = cursor.peek_at(skipped) else { break };
         let text = line.text.trim();
         let indented = line.text.starts_with([' ', '\t']);
@@ -331,7 +469,8 @@ impl Function {
             "Device" => {
                 let vendor = self.name.take().map(|at| at.value).unwrap_or_default();
                 self.name = at(format!("{vendor} {name}").trim().to_owned());
-                self.id = self.id.take().zip(code).and_then(|(vendor, code)| at(format!("{}:{code:04x}", vendor.value)));
+                self.id =
+                    self.id.take().zip(code).and_then(|(vendor, code)| at(format!("{}:{code:04x}", vendor.value)));
             }
             "Driver" => self.driver = at(value.to_owned()),
             "NUMANode" => self.numa_node = value.parse().ok().map(|node| At::new(node, line)),
@@ -512,9 +651,19 @@ mod tests {
     #[test]
     fn heads_in_all_forms() {
         for (text, class, id, name) in [
-            ("03:00.0 Ethernet controller: Intel Corporation 82574L (rev 01)", 0x0200, None, "Intel Corporation 82574L"),
+            (
+                "03:00.0 Ethernet controller: Intel Corporation 82574L (rev 01)",
+                0x0200,
+                None,
+                "Intel Corporation 82574L",
+            ),
             ("0001:03:00.0 0200: 8086:125c (rev 04)", 0x0200, Some("8086:125c"), ""),
-            ("03:00.0 \"Ethernet controller\" \"Intel Corporation\" \"X710\" -r02 \"Intel\" \"x\"", 0x0200, None, "Intel Corporation X710"),
+            (
+                "03:00.0 \"Ethernet controller\" \"Intel Corporation\" \"X710\" -r02 \"Intel\" \"x\"",
+                0x0200,
+                None,
+                "Intel Corporation X710",
+            ),
             (
                 "03:00.0 \"Ethernet controller [0200]\" \"Intel Corporation [8086]\" \"X710 [1572]\" \"\" \"\"",
                 0x0200,
@@ -526,7 +675,11 @@ mod tests {
             let found = &functions[0];
             let told = |at: &Option<At<String>>| at.as_ref().map(|at| at.value.clone());
             assert_eq!(found.class.as_ref().unwrap().value, class, "{text}");
-            assert_eq!((told(&found.id).as_deref(), told(&found.name).unwrap_or_default().as_str()), (id, name), "{text}");
+            assert_eq!(
+                (told(&found.id).as_deref(), told(&found.name).unwrap_or_default().as_str()),
+                (id, name),
+                "{text}"
+            );
             assert!(begins(text), "{text}");
         }
         let text = "Slot:\t03:00.0\nClass:\tEthernet controller [0200]\nVendor:\tIntel Corporation [8086]\nDevice:\tX710 [1572]\n\
@@ -575,7 +728,10 @@ mod tests {
         assert_eq!(functions[0].link_most.as_ref().unwrap().value, both(8.0, 8));
         assert_eq!(functions[0].link_now.as_ref().unwrap().value, both(5.0, 4));
         assert_eq!(functions[0].kind.as_ref().unwrap().value, "Endpoint");
-        assert_eq!((functions[0].payload.as_ref().unwrap().value, functions[0].read_request.as_ref().unwrap().value), (256, 512));
+        assert_eq!(
+            (functions[0].payload.as_ref().unwrap().value, functions[0].read_request.as_ref().unwrap().value),
+            (256, 512)
+        );
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub struct Port {
 /// `1000baseT-FD` and `100baseTx-HD`, `100 Mbit, full duplex`.
 fn mode(text: &str) -> Option<(u32, bool)> {
     let (number, kind) = text.split_once("base").or_else(|| text.split_once(" Mbit"))?;
-    let number: u32 = number.trim().rsplit(' ').next()?.parse().ok().filter(|number| [10, 100, 1000].contains(number))?;
+    let number: u32 =
+        number.trim().rsplit(' ').next()?.parse().ok().filter(|number| [10, 100, 1000].contains(number))?;
     let full = kind.contains("-FD") || kind.contains("full duplex");
     (full || kind.contains("-HD") || kind.contains("half duplex")).then_some((number, full))
 }
@@ -47,9 +48,19 @@ pub fn row(text: &str, line: u32) -> Option<Port> {
 
 /// Rows behind that of mii-tool, with -v.
 fn is_detail(text: &str) -> bool {
-    let starts = ["registers for MII PHY", "product info:", "basic mode:", "basic status:", "capabilities:", "advertising:", "link partner:"];
+    let starts = [
+        "registers for MII PHY",
+        "product info:",
+        "basic mode:",
+        "basic status:",
+        "capabilities:",
+        "advertising:",
+        "link partner:",
+    ];
     let words = || text.split_ascii_whitespace();
-    starts.iter().any(|start| text.starts_with(start)) || words().count() == 8 && words().all(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    starts.iter().any(|start| text.starts_with(start))
+        || words().count() == 8
+            && words().all(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// True where mii-diag begins.
@@ -80,14 +91,39 @@ pub fn diag(cursor: &mut Cursor<'_>) -> Option<Port> {
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
         let known = [
-            "Basic registers of MII PHY", "Using the default interface", "Basic mode control register", "Basic mode status register", "Speed fixed at", "Auto-negotiation", "Link status:", "Link partner",
-            "End of basic transceiver information", "The autonegotiated capability is", "The autonegotiated media type is", "You have link beat", "Your link partner", "MII PHY", "Restarted auto-negotiation",
-            "Able to perform", "Capable of", "Yes, autonegotiation", "This transceiver", "Basic mode", "with ", "Advertising", "Vendor ID is", "No specific information",
+            "Basic registers of MII PHY",
+            "Using the default interface",
+            "Basic mode control register",
+            "Basic mode status register",
+            "Speed fixed at",
+            "Auto-negotiation",
+            "Link status:",
+            "Link partner",
+            "End of basic transceiver information",
+            "The autonegotiated capability is",
+            "The autonegotiated media type is",
+            "You have link beat",
+            "Your link partner",
+            "MII PHY",
+            "Restarted auto-negotiation",
+            "Able to perform",
+            "Capable of",
+            "Yes, autonegotiation",
+            "This transceiver",
+            "Basic mode",
+            "with ",
+            "Advertising",
+            "Vendor ID is",
+            "No specific information",
         ];
         if !known.iter().any(|start| text.starts_with(start)) {
             break;
         }
-        if let Some(registers) = text.strip_prefix("Basic registers of MII PHY #").and_then(|rest| rest.split_once(':')).map(|(_, registers)| registers) {
+        if let Some(registers) = text
+            .strip_prefix("Basic registers of MII PHY #")
+            .and_then(|rest| rest.split_once(':'))
+            .map(|(_, registers)| registers)
+        {
             means_nothing = registers.bytes().all(|byte| matches!(byte, b'0' | b' ' | b'.'));
         }
         let at = |value| Some(At::new(value, line.number));
@@ -102,12 +138,17 @@ pub fn diag(cursor: &mut Cursor<'_>) -> Option<Port> {
             port.up = at(false);
         }
         if let Some(fixed) = text.strip_prefix("Speed fixed at ") {
-            let number = fixed.split_ascii_whitespace().next().and_then(|number| number.parse().ok()).filter(|number| [10, 100, 1000].contains(number));
+            let number = fixed
+                .split_ascii_whitespace()
+                .next()
+                .and_then(|number| number.parse().ok())
+                .filter(|number| [10, 100, 1000].contains(number));
             port.mode = number.map(|number| At::new((number, fixed.contains("full-duplex")), line.number));
         } else if let Some(kind) = text.strip_prefix("The autonegotiated media type is ") {
             let name = kind.trim_end_matches('.');
             let number = name.split("base").next().and_then(|number| number.parse().ok());
-            port.mode = number.map(|number| At::new((number, name.ends_with("-FDX") || name.ends_with("-FD")), line.number));
+            port.mode =
+                number.map(|number| At::new((number, name.ends_with("-FDX") || name.ends_with("-FD")), line.number));
         }
         cursor.take();
     }
@@ -125,7 +166,10 @@ mod tests {
     #[test]
     fn rows_of_mii_tool() {
         let found = row("eth0: negotiated 1000baseT-FD flow-control, link ok", 3).unwrap();
-        assert_eq!((found.up, found.mode, found.autoneg), (Some(At::new(true, 3)), Some(At::new((1000, true), 3)), Some(At::new(true, 3))));
+        assert_eq!(
+            (found.up, found.mode, found.autoneg),
+            (Some(At::new(true, 3)), Some(At::new((1000, true), 3)), Some(At::new(true, 3)))
+        );
         let found = row("eth1: 100 Mbit, half duplex, link ok", 1).unwrap();
         assert_eq!((found.mode, found.autoneg), (Some(At::new((100, false), 1)), None));
         let found = row("eth2: autonegotiation failed, no link", 1).unwrap();
@@ -137,7 +181,11 @@ mod tests {
 
     #[test]
     fn registers_of_nothing_say_nothing() {
-        let text = |registers: &str| format!("Basic registers of MII PHY #1:  {registers}.\n Basic mode control register 0x2100: Auto-negotiation disabled, with\n Speed fixed at 100 mbps, full-duplex.\n You have link beat, and everything is working OK.\n   End of basic transceiver information.\n\nx\n");
+        let text = |registers: &str| {
+            format!(
+                "Basic registers of MII PHY #1:  {registers}.\n Basic mode control register 0x2100: Auto-negotiation disabled, with\n Speed fixed at 100 mbps, full-duplex.\n You have link beat, and everything is working OK.\n   End of basic transceiver information.\n\nx\n"
+            )
+        };
         let read = |text: &str| {
             let lines = lines(text);
             let mut cursor = Cursor::new(&lines);
@@ -145,7 +193,10 @@ mod tests {
             (port, cursor.position())
         };
         let (port, taken) = read(&text("2100 780d 0013 78e2"));
-        assert_eq!((port.mode, port.up, port.autoneg, taken), (Some(At::new((100, true), 3)), Some(At::new(true, 4)), Some(At::new(false, 2)), 5));
+        assert_eq!(
+            (port.mode, port.up, port.autoneg, taken),
+            (Some(At::new((100, true), 3)), Some(At::new(true, 4)), Some(At::new(false, 2)), 5)
+        );
         let (port, _) = read(&text("0000 0000 0000 0000"));
         assert_eq!((port.mode, port.up, port.autoneg), (None, None, None));
     }

@@ -33,15 +33,24 @@ pub fn datapaths(cursor: &mut Cursor<'_>) -> Option<Vec<Datapath>> {
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
         if begins_datapath(text) {
-            found.push(Datapath { name: text.trim_end_matches(':').to_owned(), line: line.number, ..Datapath::default() });
+            found.push(Datapath {
+                name: text.trim_end_matches(':').to_owned(),
+                line: line.number,
+                ..Datapath::default()
+            });
         } else if let Some(datapath) = found.last_mut() {
-            let word = |name: &str| text.split_ascii_whitespace().find_map(|word| word.strip_prefix(name)?.parse::<u64>().ok());
+            let word = |name: &str| {
+                text.split_ascii_whitespace().find_map(|word| word.strip_prefix(name)?.parse::<u64>().ok())
+            };
             if text.starts_with("lookups:") {
                 let counts = word("hit:").zip(word("missed:")).zip(word("lost:"));
                 datapath.lookups = counts.map(|((hit, missed), lost)| At::new([hit, missed, lost], line.number));
             } else if let Some((_, name)) = text.strip_prefix("port ").and_then(|rest| rest.split_once(": ")) {
                 datapath.ports.push(name.split(' ').next().unwrap_or_default().to_owned());
-            } else if !["flows:", "masks:", "cache:", "caches:", "sparse", "stats for", "keep "].iter().any(|start| text.starts_with(start)) {
+            } else if !["flows:", "masks:", "cache:", "caches:", "sparse", "stats for", "keep "]
+                .iter()
+                .any(|start| text.starts_with(start))
+            {
                 break;
             }
         } else {
@@ -152,7 +161,14 @@ pub fn bonds(cursor: &mut Cursor<'_>) -> Option<Vec<Bond>> {
                 ("bond_mode", _) => bond.mode = Some(value.to_owned()),
                 ("lacp_status", _) => bond.lacp = Some(value.to_owned()),
                 (_, Some(name)) => bond.members.push((name.to_owned(), value == "enabled")),
-                _ if key.starts_with("bond") || key.starts_with("lacp") || key.starts_with("active") || key.contains("delay") || key.contains("next rebalance") || key.contains("hash") || key == "may_enable" || key == "other_config" => {}
+                _ if key.starts_with("bond")
+                    || key.starts_with("lacp")
+                    || key.starts_with("active")
+                    || key.contains("delay")
+                    || key.contains("next rebalance")
+                    || key.contains("hash")
+                    || key == "may_enable"
+                    || key == "other_config" => {}
                 _ => break,
             }
         } else if text != "active slave" && text != "active member" {
@@ -178,13 +194,19 @@ mod tests {
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
         let datapaths = datapaths(&mut cursor).unwrap();
-        assert_eq!((datapaths[0].lookups.clone(), datapaths[0].ports.len()), (Some(At::new([68_166_908_035, 65_130_584, 4419], 2)), 1));
+        assert_eq!(
+            (datapaths[0].lookups.clone(), datapaths[0].ports.len()),
+            (Some(At::new([68_166_908_035, 65_130_584, 4419], 2)), 1)
+        );
         let found = configuration(&mut cursor).unwrap();
         assert_eq!((found.version.as_deref(), found.bridges[0].name.as_str()), (Some("2.17.9"), "br-int"));
         assert_eq!(found.bridges[0].ports, [("eth1".to_owned(), Some("could not open".to_owned()))]);
         assert!(begins_bond(&cursor));
         let bonds = bonds(&mut cursor).unwrap();
-        assert_eq!((bonds[0].mode.as_deref(), bonds[0].lacp.as_deref(), bonds[0].members.as_slice()), (Some("balance-tcp"), Some("negotiated"), &[("eth0".to_owned(), true)][..]));
+        assert_eq!(
+            (bonds[0].mode.as_deref(), bonds[0].lacp.as_deref(), bonds[0].members.as_slice()),
+            (Some("balance-tcp"), Some("negotiated"), &[("eth0".to_owned(), true)][..])
+        );
         assert_eq!(cursor.peek().unwrap().text, "$ x");
     }
 }

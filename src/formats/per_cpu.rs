@@ -55,13 +55,15 @@ impl Row {
 const MOST: usize = 16_384;
 
 fn head(text: &str) -> Option<Vec<u32>> {
-    let cpus: Option<Vec<u32>> = text.split_ascii_whitespace().take(MOST).map(|word| word.strip_prefix("CPU")?.parse().ok()).collect();
+    let cpus: Option<Vec<u32>> =
+        text.split_ascii_whitespace().take(MOST).map(|word| word.strip_prefix("CPU")?.parse().ok()).collect();
     cpus.filter(|cpus| !cpus.is_empty())
 }
 
 fn row(text: &str, cpus: usize, line: u32) -> Option<Row> {
     let (name, rest) = text.trim().split_once(':')?;
-    let plain = !name.is_empty() && name.len() <= 12 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let plain =
+        !name.is_empty() && name.len() <= 12 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let mut counts = Vec::new();
     let mut rest = rest.trim_start();
     while counts.len() < cpus {
@@ -125,7 +127,9 @@ pub fn vector(name: &str) -> Option<Vector<'_>> {
     let words = ["txrx", "rxtx", "tx", "rx", "fp", "q", "queue", "ch", "ntfy", "combined"];
     let head = lower.trim_start_matches(|char: char| char == '-');
     let starts = words.iter().any(|word| {
-        head.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(|char: char| char.is_ascii_digit() || char == '-' || char == '.'))
+        head.strip_prefix(word).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with(|char: char| char.is_ascii_digit() || char == '-' || char == '.')
+        })
     });
     let number = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     Some(Vector { interface, is_queue: starts || number })
@@ -161,7 +165,10 @@ mod tests {
         let mut cursor = Cursor::new(&lines);
         assert!(!begins(&cursor));
         let table = parse(&mut cursor).unwrap();
-        assert_eq!((table.cpus.as_slice(), table.has_head, table.rows[1].counts[0]), (&[0, 1, 2][..], false, 292_512_958));
+        assert_eq!(
+            (table.cpus.as_slice(), table.has_head, table.rows[1].counts[0]),
+            (&[0, 1, 2][..], false, 292_512_958)
+        );
         assert_eq!(parse(&mut cursor), None);
     }
 

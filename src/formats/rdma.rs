@@ -44,7 +44,10 @@ pub struct Port {
 impl Port {
     /// The value of a row, by the name that one of the tools gives it.
     pub fn get(&self, names: &[&str]) -> Option<&str> {
-        self.rows.iter().find(|(key, _)| names.iter().any(|name| name.eq_ignore_ascii_case(key))).map(|(_, value)| value.as_str())
+        self.rows
+            .iter()
+            .find(|(key, _)| names.iter().any(|name| name.eq_ignore_ascii_case(key)))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -90,7 +93,10 @@ mod tests {
     fn devices_and_their_interfaces() {
         let wanted = Netdev { device: "mlx5_2".into(), port: 1, interface: "enp23s0f0".into(), up: true };
         assert_eq!(netdev("mlx5_2 port 1 ==> enp23s0f0 (Up)"), Some(wanted.clone()));
-        assert_eq!(netdev("0000:17:00.0 mlx5_2 (MT4115 - x) fw 12.20 port 1 (ACTIVE) ==> enp23s0f0 (Up)"), Some(wanted));
+        assert_eq!(
+            netdev("0000:17:00.0 mlx5_2 (MT4115 - x) fw 12.20 port 1 (ACTIVE) ==> enp23s0f0 (Up)"),
+            Some(wanted)
+        );
         assert_eq!(netdev("a ==> b"), None);
         let text = "hca_id:\tmlx5_1\n\tfw_ver:\t\t\t\t12.20.1010\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n\t\t\tlink_layer:\t\tInfiniBand\n\n\
                     CA 'mlx5_0'\n\tCA type: MT4115\n\tPort 1:\n\t\tState: Active\n\t\tRate: 100\n$ x\n";
@@ -98,7 +104,10 @@ mod tests {
         let mut cursor = Cursor::new(&lines);
         let ports = parse(&mut cursor).unwrap();
         assert_eq!((ports.len(), cursor.position()), (2, 11));
-        assert_eq!((ports[0].value.get(&["state"]), ports[1].value.get(&["rate"])), (Some("PORT_ACTIVE (4)"), Some("100")));
+        assert_eq!(
+            (ports[0].value.get(&["state"]), ports[1].value.get(&["rate"])),
+            (Some("PORT_ACTIVE (4)"), Some("100"))
+        );
         assert_eq!(parse(&mut cursor), None);
     }
 }

@@ -35,14 +35,17 @@ fn head(text: &str, line: u32) -> Option<Discipline> {
         "class" => true,
         _ => return None,
     };
-    let kind = words.next().filter(|kind| kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))?;
+    let kind = words
+        .next()
+        .filter(|kind| kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))?;
     let handle = words.next()?;
     let (major, minor) = handle.split_once(':')?;
     let hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit()) && part.len() <= 4;
     if !hex(major) || !hex(minor) {
         return None;
     }
-    let mut found = Discipline { is_class, kind: kind.to_owned(), handle: handle.to_owned(), line, ..Discipline::default() };
+    let mut found =
+        Discipline { is_class, kind: kind.to_owned(), handle: handle.to_owned(), line, ..Discipline::default() };
     if !is_class && !minor.is_empty() {
         // Some versions glue the minor number of a discipline to it: `qdisc sfq 30:0`.
         found.handle = format!("{major}:");
@@ -80,8 +83,11 @@ fn head(text: &str, line: u32) -> Option<Discipline> {
 fn sent(text: &str) -> Option<[(&'static str, u64); 5]> {
     let text = text.trim().strip_prefix("Sent ")?.replace(['(', ')', ','], " ");
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let before = |name: &str| words.iter().position(|word| word.starts_with(name)).and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok());
-    let behind = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)?.parse().ok());
+    let before = |name: &str| {
+        words.iter().position(|word| word.starts_with(name)).and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok())
+    };
+    let behind =
+        |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)?.parse().ok());
     Some([
         ("sent_bytes", before("bytes")?),
         ("sent_packets", before("pkt")?),
@@ -108,8 +114,26 @@ fn backlog(text: &str) -> Option<[(&'static str, u64); 2]> {
 
 /// Words that further lines of a discipline begin with, where their indentation is gone.
 const FURTHER: &[&str] = &[
-    "backlog ", "rate ", "Sent ", "maxpacket ", "new_flows_len ", "lended: ", "tokens: ", "count ", "flows ", "throttled ", "memory used: ", "capacity ",
-    "min/max ", "average network hdr size: ", "highpri ", "gc ", "marked ", "period ", "deficit ", "borrowed ",
+    "backlog ",
+    "rate ",
+    "Sent ",
+    "maxpacket ",
+    "new_flows_len ",
+    "lended: ",
+    "tokens: ",
+    "count ",
+    "flows ",
+    "throttled ",
+    "memory used: ",
+    "capacity ",
+    "min/max ",
+    "average network hdr size: ",
+    "highpri ",
+    "gc ",
+    "marked ",
+    "period ",
+    "deficit ",
+    "borrowed ",
 ];
 
 /// Reads the disciplines and classes that come next.
@@ -194,7 +218,8 @@ pub fn filters(cursor: &mut Cursor<'_>) -> Option<At<Option<Policed>>> {
         let text = line.text.trim();
         let indented = line.text.starts_with([' ', '\t']);
         if text.is_empty() {
-            let next = cursor.peek_at(1).is_some_and(|next| next.text.starts_with([' ', '\t']) || begins_filter(next.text));
+            let next =
+                cursor.peek_at(1).is_some_and(|next| next.text.starts_with([' ', '\t']) || begins_filter(next.text));
             if !next {
                 break;
             }
@@ -261,7 +286,10 @@ mod tests {
         assert_eq!((rows.len(), taken), (2, 6));
         assert!(rows[0].is_class && rows[0].parent == "root");
         assert_eq!(option(&rows[0].options, "ceil").and_then(rate), Some(1_000_000));
-        assert_eq!((rate("1024Kbit"), rate("1Gbit"), rate("1Mibit"), rate("unlimited"), rate("")), (Some(1_024_000), Some(1_000_000_000), Some(1_048_576), None, None));
+        assert_eq!(
+            (rate("1024Kbit"), rate("1Gbit"), rate("1Mibit"), rate("unlimited"), rate("")),
+            (Some(1_024_000), Some(1_000_000_000), Some(1_048_576), None, None)
+        );
         for other in ["qdisc is a word", "class action 5", "qdisc x y:", "", "qdisc"] {
             assert!(!begins(other), "{other}");
         }

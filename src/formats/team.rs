@@ -47,9 +47,13 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Team> {
         let text = line.text.trim();
         let (key, value) = pair(text).unwrap_or((text, ""));
         match depth {
-            0 if value.is_empty() && matches!(key, "setup" | "ports" | "runner" | "link watches" | "team_device") => section = key.to_owned(),
+            0 if value.is_empty() && matches!(key, "setup" | "ports" | "runner" | "link watches" | "team_device") => {
+                section = key.to_owned()
+            }
             0 => break,
-            2 if section == "ports" => team.ports.push(At::new((text.trim_end_matches(':').to_owned(), None), line.number)),
+            2 if section == "ports" => {
+                team.ports.push(At::new((text.trim_end_matches(':').to_owned(), None), line.number))
+            }
             _ if key == "runner" && section == "setup" => team.runner = Some(value.to_owned()),
             _ if key == "active port" => team.active_port = Some(value.to_owned()),
             _ if key == "link summary" => {
@@ -94,7 +98,10 @@ mod tests {
         let mut cursor = Cursor::new(&text_lines);
         let team = parse(&mut cursor).unwrap();
         assert_eq!((team.runner.as_deref(), team.active_port.as_deref()), (Some("activebackup"), Some("em1")));
-        assert_eq!(team.ports, [At::new(("em1".to_owned(), Some(true)), 4), At::new(("em2".to_owned(), Some(false)), 10)]);
+        assert_eq!(
+            team.ports,
+            [At::new(("em1".to_owned(), Some(true)), 4), At::new(("em2".to_owned(), Some(false)), 10)]
+        );
         assert_eq!(cursor.position(), 14);
         let text = r#"{"ports": {"em1": {"link": {"up": true}}}, "runner": {"active_port": ""}, "setup": {"runner_name": "lacp"},
                        "team_device": {"ifinfo": {"ifname": "team0"}}}"#;

@@ -14,7 +14,9 @@ pub fn printed(text: &str) -> Option<f64> {
     }
     let mut seconds = 0.0;
     for piece in rest.split(',').map(str::trim) {
-        if let Some((hours, minutes)) = piece.split_once(':').filter(|(hours, _)| hours.bytes().all(|byte| byte.is_ascii_digit())) {
+        if let Some((hours, minutes)) =
+            piece.split_once(':').filter(|(hours, _)| hours.bytes().all(|byte| byte.is_ascii_digit()))
+        {
             let (hours, minutes): (f64, f64) = (hours.parse().ok()?, minutes.parse().ok()?);
             seconds += hours * 3600.0 + minutes * 60.0;
         } else {

@@ -31,7 +31,11 @@ fn row(text: &str) -> Option<Vlan> {
     let mut cells = text.split('|').map(str::trim);
     let (name, id, parent) = (cells.next()?, cells.next()?.parse().ok()?, cells.next()?);
     let plain = |name: &str| !name.is_empty() && !name.contains(' ');
-    (cells.next().is_none() && plain(name) && plain(parent)).then(|| Vlan { name: name.to_owned(), id, parent: parent.to_owned() })
+    (cells.next().is_none() && plain(name) && plain(parent)).then(|| Vlan {
+        name: name.to_owned(),
+        id,
+        parent: parent.to_owned(),
+    })
 }
 
 /// Reads what comes next; none where neither file begins.
@@ -43,11 +47,20 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<At<Vlan>>> {
         while let Some(line) = cursor.peek() {
             let text = line.text.trim();
             let (key, value) = pair(text).unwrap_or_default();
-            let known = ["total frames received", "total bytes received", "Broadcast/Multicast Rcvd", "total frames transmitted", "total bytes transmitted"];
+            let known = [
+                "total frames received",
+                "total bytes received",
+                "Broadcast/Multicast Rcvd",
+                "total frames transmitted",
+                "total bytes transmitted",
+            ];
             if key == "Device" {
                 let vlan = Vlan { name: name.to_owned(), id, parent: value.to_owned() };
                 vlans.push(At::new(vlan, first.number));
-            } else if !known.iter().any(|known| text.starts_with(known)) && !["INGRESS priority mappings", "EGRESS priority mappings"].contains(&key) && !text.is_empty() {
+            } else if !known.iter().any(|known| text.starts_with(known))
+                && !["INGRESS priority mappings", "EGRESS priority mappings"].contains(&key)
+                && !text.is_empty()
+            {
                 break;
             }
             cursor.take();

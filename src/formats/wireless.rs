@@ -29,10 +29,35 @@ pub struct Wireless {
 pub fn begins(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_ascii_whitespace().count();
-    text.starts_with("Interface ") && words == 2 || text.starts_with("phy#") && words == 1 || text == "Power save: on" || text == "Power save: off" || text.starts_with("Connected to ") && text.contains(" (on ")
+    text.starts_with("Interface ") && words == 2
+        || text.starts_with("phy#") && words == 1
+        || text == "Power save: on"
+        || text == "Power save: off"
+        || text.starts_with("Connected to ") && text.contains(" (on ")
 }
 
-const WORDS: &[&str] = &["ifindex", "wdev", "addr", "ssid", "type", "wiphy", "channel", "txpower", "multicast TXQ:", "qsz-byt", "SSID:", "freq:", "RX:", "TX:", "signal:", "rx bitrate:", "tx bitrate:", "bss flags:", "dtim period:", "beacon int:"];
+const WORDS: &[&str] = &[
+    "ifindex",
+    "wdev",
+    "addr",
+    "ssid",
+    "type",
+    "wiphy",
+    "channel",
+    "txpower",
+    "multicast TXQ:",
+    "qsz-byt",
+    "SSID:",
+    "freq:",
+    "RX:",
+    "TX:",
+    "signal:",
+    "rx bitrate:",
+    "tx bitrate:",
+    "bss flags:",
+    "dtim period:",
+    "beacon int:",
+];
 
 /// Reads what comes next; none where no such output begins.
 pub fn parse(cursor: &mut Cursor<'_>) -> Option<Wireless> {
@@ -47,7 +72,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Wireless> {
         }
         if !any || begins(text) && found.name.is_none() {
             found.head(text, line.number);
-        } else if indented && (WORDS.iter().any(|word| text.starts_with(word)) || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'\t' || byte == b' ')) {
+        } else if indented
+            && (WORDS.iter().any(|word| text.starts_with(word))
+                || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'\t' || byte == b' '))
+        {
             found.row(text, line.number);
         } else {
             break;
@@ -103,7 +131,10 @@ mod tests {
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
         let info = parse(&mut cursor).unwrap();
-        assert_eq!((info.name.unwrap().value.as_str(), info.index.unwrap().value, info.address.unwrap().line), ("wlp3s0", 3, 4));
+        assert_eq!(
+            (info.name.unwrap().value.as_str(), info.index.unwrap().value, info.address.unwrap().line),
+            ("wlp3s0", 3, 4)
+        );
         cursor.skip_blank();
         let link = parse(&mut cursor).unwrap();
         assert_eq!((link.name.unwrap().value.as_str(), link.connected.unwrap().value), ("wlp3s0", true));

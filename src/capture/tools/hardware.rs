@@ -60,11 +60,19 @@ pub(super) static TOOLS: &[Tool] = &[
     },
     Tool {
         name: "ovs-dpctl",
-        answers: |command| command.program == "ovs-dpctl" || command.program == "ovs-appctl" && command.arguments.iter().any(|word| word.starts_with("dpctl/")),
+        answers: |command| {
+            command.program == "ovs-dpctl"
+                || command.program == "ovs-appctl" && command.arguments.iter().any(|word| word.starts_with("dpctl/"))
+        },
         begins: |cursor| cursor.peek().is_some_and(|line| openvswitch::begins_datapath(line.text)),
         read: datapaths,
     },
-    Tool { name: "ovs-vsctl", answers: |command| command.program == "ovs-vsctl", begins: openvswitch::begins_configuration, read: switches },
+    Tool {
+        name: "ovs-vsctl",
+        answers: |command| command.program == "ovs-vsctl",
+        begins: openvswitch::begins_configuration,
+        read: switches,
+    },
     Tool {
         name: "ovs-appctl",
         answers: |command| command.program == "ovs-appctl",
@@ -77,7 +85,9 @@ pub(super) static TOOLS: &[Tool] = &[
     Tool {
         name: "numactl",
         answers: |command| command.program == "numactl",
-        begins: |cursor| cursor.peek().is_some_and(|line| line.text.starts_with("available: ") && numactl::is_node_row(line.text)),
+        begins: |cursor| {
+            cursor.peek().is_some_and(|line| line.text.starts_with("available: ") && numactl::is_node_row(line.text))
+        },
         read: |cursor, _| while cursor.take_if(|text| numactl::is_node_row(text).then_some(())).is_some() {},
     },
     Tool {
@@ -108,7 +118,9 @@ fn node_of(intake: &mut Intake<'_>, node: &Node) {
             site.put_pci(address.value, |function| &mut function.driver, driver);
         }
     }
-    let Some(name) = node.name.as_ref().map(|at| at.value.clone()).filter(|name| is_interface_name(name)) else { return };
+    let Some(name) = node.name.as_ref().map(|at| at.value.clone()).filter(|name| is_interface_name(name)) else {
+        return;
+    };
     site.interface(&name);
     if let Some(address) = address {
         site.put(&name, |i| &mut i.device, address.clone());
@@ -147,7 +159,8 @@ fn mii_tool(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 
 fn mii_diag(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(mut port) = mii::diag(cursor) else { return };
-    let named = intake.command.filter(|command| command.program == "mii-diag").and_then(|command| command.last_operand());
+    let named =
+        intake.command.filter(|command| command.program == "mii-diag").and_then(|command| command.last_operand());
     port.name = Some(intake.interface_or_stand_in(named, port.line));
     mii_port(intake, &port);
 }
@@ -168,7 +181,9 @@ fn mii_port(intake: &mut Intake<'_>, port: &Port) {
 fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let mut any = false;
     while let Some(line) = cursor.peek() {
-        let detail = any && intake.command.is_some_and(|command| command.has_flag('v')) && (usb::is_detail(line.text) || line.text.trim().is_empty());
+        let detail = any
+            && intake.command.is_some_and(|command| command.has_flag('v'))
+            && (usb::is_detail(line.text) || line.text.trim().is_empty());
         if usb::row(line.text).is_none() && !detail {
             break;
         }
@@ -242,7 +257,8 @@ fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         }
     }
     if let Some(line) = first.filter(|_| intake.site.namespace.is_empty()) {
-        let rows = ["hit", "missed", "lost"].iter().zip(sums).map(|(name, count)| ((*name).to_owned(), count)).collect();
+        let rows =
+            ["hit", "missed", "lost"].iter().zip(sums).map(|(name, count)| ((*name).to_owned(), count)).collect();
         let partial = intake.is_filtered();
         intake.site.host_counters("ovs_datapath", line, rows, partial);
     }
@@ -280,10 +296,16 @@ mod tests {
         let (snapshot, understood) = one(text);
         assert_eq!(understood.left, []);
         let port = snapshot.interface("enp0s31f6").unwrap();
-        assert_eq!((port.link.speed.known().unwrap().0, port.link.duplex.known()), (1_000_000_000, Some(&Duplex::Full)));
+        assert_eq!(
+            (port.link.speed.known().unwrap().0, port.link.duplex.known()),
+            (1_000_000_000, Some(&Duplex::Full))
+        );
         assert_eq!((port.driver.name.known().unwrap().as_str(), port.link.autoneg.known()), ("e1000e", Some(&true)));
         let device = &snapshot.devices[0];
-        assert_eq!((device.name.known().unwrap().as_str(), device.driver.known().unwrap().as_str()), ("Intel Corporation Ethernet Connection", "e1000e"));
+        assert_eq!(
+            (device.name.known().unwrap().as_str(), device.driver.known().unwrap().as_str()),
+            ("Intel Corporation Ethernet Connection", "e1000e")
+        );
         assert_eq!(device.interfaces.known().unwrap(), &["enp0s31f6"]);
     }
 

@@ -26,7 +26,9 @@ pub(super) static TOOLS: &[Tool] = &[
 
 /// `... | wc -l` and `grep -c`: a number alone.
 fn counts_lines(command: &Command) -> bool {
-    let is_grep = |words: &[String]| words.first().is_some_and(|word| word.ends_with("grep")) && words.iter().any(|word| word == "-c");
+    let is_grep = |words: &[String]| {
+        words.first().is_some_and(|word| word.ends_with("grep")) && words.iter().any(|word| word == "-c")
+    };
     let last = command.filters.last();
     command.program == "wc"
         || last.is_some_and(|words| words.first().is_some_and(|word| word == "wc") || is_grep(words))
@@ -43,14 +45,26 @@ fn is_interrupts(command: &Command) -> bool {
 }
 
 fn is_affinity(command: &Command) -> bool {
-    let ends = ["smp_affinity", "smp_affinity_list", "effective_affinity", "effective_affinity_list", "affinity_hint", "rps_cpus", "xps_cpus", "local_cpus", "local_cpulist", "rps_flow_cnt"];
+    let ends = [
+        "smp_affinity",
+        "smp_affinity_list",
+        "effective_affinity",
+        "effective_affinity_list",
+        "affinity_hint",
+        "rps_cpus",
+        "xps_cpus",
+        "local_cpus",
+        "local_cpulist",
+        "rps_flow_cnt",
+    ];
     let files = command.files();
     !files.is_empty() && files.iter().all(|file| ends.iter().any(|end| file.rsplit('/').next() == Some(end)))
 }
 
 /// Lines with a mask or a list of CPUs, perhaps behind the name of their file.
 fn affinity(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
-    let is_set = |text: &str| cpu_mask::parse(text).is_some() || cpu_list::count(text).is_some() || text.trim().is_empty();
+    let is_set =
+        |text: &str| cpu_mask::parse(text).is_some() || cpu_list::count(text).is_some() || text.trim().is_empty();
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
         let value = match text.split_once(':') {
@@ -86,7 +100,8 @@ fn interface_of<'t>(site: &Site, name: &'t str) -> Option<(String, bool, &'t str
         return Some((only.clone(), front.contains("comp"), name));
     }
     let found = vector(name)?;
-    (site.knows(found.interface) || is_common_name(found.interface)).then(|| (found.interface.to_owned(), found.is_queue, name))
+    (site.knows(found.interface) || is_common_name(found.interface))
+        .then(|| (found.interface.to_owned(), found.is_queue, name))
 }
 
 /// Adds the counts of each interface's queues: of each vector, and of each CPU over all of them.
@@ -154,8 +169,14 @@ mod tests {
         assert_eq!(understood.left, []);
         let block = &snapshot.interface("eth0").unwrap().counters[0];
         let values = |name: &str| block.get(name).unwrap().values.clone();
-        assert_eq!((block.group.as_str(), values("irq58"), values("cpu0")), ("interrupts", vec![Some(15), Some(20)], vec![Some(30), Some(35)]));
-        assert_eq!((values("cpu2"), block.get("irq57").is_none(), block.partial), (vec![Some(12), Some(12)], true, false));
+        assert_eq!(
+            (block.group.as_str(), values("irq58"), values("cpu0")),
+            ("interrupts", vec![Some(15), Some(20)], vec![Some(30), Some(35)])
+        );
+        assert_eq!(
+            (values("cpu2"), block.get("irq57").is_none(), block.partial),
+            (vec![Some(12), Some(12)], true, false)
+        );
         assert!(snapshot.interface("eth9").is_none());
     }
 
@@ -175,7 +196,10 @@ mod tests {
         let rows = "cpu=0   \tfound=0 invalid=1 insert_failed=2 drop=0\n";
         let (snapshot, _) = one(&format!("# conntrack -S\n{rows}"));
         let block = &snapshot.host.counters.known().unwrap()[0];
-        assert_eq!((block.group.as_str(), block.get("insert_failed").unwrap().values.as_slice()), ("nf_conntrack_stat", &[Some(2)][..]));
+        assert_eq!(
+            (block.group.as_str(), block.get("insert_failed").unwrap().values.as_slice()),
+            ("nf_conntrack_stat", &[Some(2)][..])
+        );
         let (snapshot, understood) = one(&format!("$ kubectl exec -it pod1 -- conntrack -S\n{rows}"));
         assert!(snapshot.host.counters.known().is_none() && understood.left.is_empty());
     }

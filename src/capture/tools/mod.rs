@@ -63,5 +63,16 @@ pub(super) fn is_interface_name(word: &str) -> bool {
 
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
-    [log::TOOLS, ethtool::more::TOOLS, ethtool::TOOLS, pci::TOOLS, results::TOOLS, stack::TOOLS, kernel::TOOLS, hardware::TOOLS].into_iter().flatten()
+    [
+        log::TOOLS,
+        ethtool::more::TOOLS,
+        ethtool::TOOLS,
+        pci::TOOLS,
+        results::TOOLS,
+        stack::TOOLS,
+        kernel::TOOLS,
+        hardware::TOOLS,
+    ]
+    .into_iter()
+    .flatten()
 }

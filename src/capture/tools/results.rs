@@ -52,7 +52,8 @@ fn option<'c>(command: &'c Command, names: &[&str]) -> Option<&'c str> {
             return words.next().map(String::as_str);
         }
         let glued = names.iter().filter(|name| name.len() == 2).find_map(|name| word.strip_prefix(name));
-        if let Some(value) = glued.or_else(|| names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('='))) {
+        if let Some(value) = glued.or_else(|| names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('=')))
+        {
             return Some(value);
         }
     }
@@ -108,7 +109,9 @@ mod tests {
 
     #[test]
     fn results_stand_in_a_transcript() {
-        let text = format!("root@a:~# iperf3 -c 10.0.0.2 -w 4M\n{ROWS}root@a:~# ethtool -i eth0\ndriver: ixgbe\nversion: 5.1\nbus-info: 0000:01:00.0\n");
+        let text = format!(
+            "root@a:~# iperf3 -c 10.0.0.2 -w 4M\n{ROWS}root@a:~# ethtool -i eth0\ndriver: ixgbe\nversion: 5.1\nbus-info: 0000:01:00.0\n"
+        );
         let (snapshot, understood) = one(&text);
         assert_eq!(understood.left, []);
         let all = snapshot.host.measured.known().unwrap();
@@ -134,12 +137,18 @@ mod tests {
         let (snapshot, _) = one(&format!("$ iperf3 -c 10.0.0.2\nConnecting to host 10.0.0.2, port 5201\n{rows}"));
         let result = &snapshot.host.measured.known().unwrap()[0];
         let source = snapshot.origins.source_of(result.rate.source().unwrap()).to_string();
-        assert_eq!(source, "inferred from the average of the 3 intervals up to -:5: the summary of the test is missing");
+        assert_eq!(
+            source,
+            "inferred from the average of the 3 intervals up to -:5: the summary of the test is missing"
+        );
         assert!(result.duration.known().is_none());
     }
 
     #[test]
     fn sizes_of_options() {
-        assert_eq!((bytes("512K"), bytes("4M"), bytes("1000"), bytes("x"), bytes("")), (Some(524_288), Some(4 << 20), Some(1000), None, None));
+        assert_eq!(
+            (bytes("512K"), bytes("4M"), bytes("1000"), bytes("x"), bytes("")),
+            (Some(524_288), Some(4 << 20), Some(1000), None, None)
+        );
     }
 }

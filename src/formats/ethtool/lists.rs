@@ -38,18 +38,27 @@ pub fn hashing(cursor: &mut Cursor<'_>) -> Option<Hashing> {
     let mut in_functions = false;
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
-        let hex = |text: &str| text.len() > 20 && text.split(':').all(|byte| byte.len() == 2 && byte.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let hex = |text: &str| {
+            text.len() > 20
+                && text.split(':').all(|byte| byte.len() == 2 && byte.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        };
         if let Some((offset, rings)) = text.split_once(':').filter(|(offset, _)| offset.parse::<u32>().is_ok()) {
             let rings: Option<Vec<u32>> = rings.split_ascii_whitespace().map(|ring| ring.parse().ok()).collect();
             let Some(rings) = rings.filter(|_| !offset.is_empty()) else { break };
             found.table.extend(rings);
-        } else if let Some((name, state)) = pair(text).filter(|(_, state)| in_functions && matches!(*state, "on" | "off")) {
+        } else if let Some((name, state)) =
+            pair(text).filter(|(_, state)| in_functions && matches!(*state, "on" | "off"))
+        {
             if state == "on" {
                 found.functions.push(name.to_owned());
             }
         } else if text == "RSS hash function:" {
             in_functions = true;
-        } else if !(text.starts_with("RSS hash key:") || text.starts_with("RSS input transformation:") || hex(text) || text == "Operation not supported") {
+        } else if !(text.starts_with("RSS hash key:")
+            || text.starts_with("RSS input transformation:")
+            || hex(text)
+            || text == "Operation not supported")
+        {
             break;
         }
         cursor.take();
@@ -60,7 +69,21 @@ pub fn hashing(cursor: &mut Cursor<'_>) -> Option<Hashing> {
 /// True for a row of `ethtool -n`.
 pub fn is_rule_row(text: &str) -> bool {
     let text = text.trim();
-    let starts = ["Filter: ", "Rule Type: ", "Src ", "Dest ", "TOS: ", "Protocol: ", "L4 bytes: ", "VLAN EtherType: ", "VLAN: ", "User-defined: ", "Action: ", "TTL: ", "RSS Context ID: "];
+    let starts = [
+        "Filter: ",
+        "Rule Type: ",
+        "Src ",
+        "Dest ",
+        "TOS: ",
+        "Protocol: ",
+        "L4 bytes: ",
+        "VLAN EtherType: ",
+        "VLAN: ",
+        "User-defined: ",
+        "Action: ",
+        "TTL: ",
+        "RSS Context ID: ",
+    ];
     text.ends_with(" RX rings available")
         || text.strip_prefix("Total ").is_some_and(|rest| rest.ends_with(" rules"))
         || starts.iter().any(|start| text.starts_with(start))
@@ -70,8 +93,16 @@ pub fn is_rule_row(text: &str) -> bool {
 /// True for the headline or a row of `ethtool -T`.
 pub fn is_stamping_row(text: &str) -> bool {
     let text = text.trim();
-    let starts = ["PTP Hardware Clock: ", "PTP Clock: ", "Hardware Transmit Timestamp Modes:", "Hardware Receive Filter Modes:", "Hardware timestamp provider", "Capabilities:"];
-    let flags = ["software-", "hardware-", "off", "on", "none", "all", "some", "ptpv", "ntp-all", "one-step", "onestep"];
+    let starts = [
+        "PTP Hardware Clock: ",
+        "PTP Clock: ",
+        "Hardware Transmit Timestamp Modes:",
+        "Hardware Receive Filter Modes:",
+        "Hardware timestamp provider",
+        "Capabilities:",
+    ];
+    let flags =
+        ["software-", "hardware-", "off", "on", "none", "all", "some", "ptpv", "ntp-all", "one-step", "onestep"];
     headed(text, &["Time stamping parameters for"]).is_some()
         || starts.iter().any(|start| text.starts_with(start))
         || flags.iter().any(|flag| text.starts_with(flag)) && text.split_ascii_whitespace().count() <= 2
@@ -108,7 +139,11 @@ pub fn permanent_address(text: &str) -> Option<Option<&str>> {
 /// True for a row of a dump of registers or of the EEPROM.
 pub fn is_dump_row(text: &str) -> bool {
     let text = text.trim();
-    text.starts_with("0x") || text.starts_with("Offset") || text.starts_with("------") || text.starts_with("MAC Registers") || text.starts_with("RegDump")
+    text.starts_with("0x")
+        || text.starts_with("Offset")
+        || text.starts_with("------")
+        || text.starts_with("MAC Registers")
+        || text.starts_with("RegDump")
 }
 
 #[cfg(test)]
@@ -123,7 +158,10 @@ mod tests {
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
         let found = hashing(&mut cursor).unwrap();
-        assert_eq!((found.interface.as_str(), found.rings, found.table.as_slice()), ("eth0", 4, &[0, 1, 2, 3, 0, 1, 2, 2][..]));
+        assert_eq!(
+            (found.interface.as_str(), found.rings, found.table.as_slice()),
+            ("eth0", 4, &[0, 1, 2, 3, 0, 1, 2, 2][..])
+        );
         assert_eq!(found.functions, ["toeplitz", "next"]);
         assert_eq!(hashing(&mut cursor), None);
     }
@@ -138,9 +176,20 @@ mod tests {
         assert_eq!(permanent_address("Permanent address: 52:54:00:e2:28:a3"), Some(Some("52:54:00:e2:28:a3")));
         assert_eq!(permanent_address("Permanent address: 00:00:00:00:00:00"), Some(None));
         assert_eq!((permanent_address("Permanent address: not set"), permanent_address("x")), (Some(None), None));
-        for row in ["Time stamping parameters for eth0:", "\tsoftware-transmit     (SOF_TIMESTAMPING_TX_SOFTWARE)", "PTP Hardware Clock: none", "\tall", "\thardware-raw-clock"] {
+        for row in [
+            "Time stamping parameters for eth0:",
+            "\tsoftware-transmit     (SOF_TIMESTAMPING_TX_SOFTWARE)",
+            "PTP Hardware Clock: none",
+            "\tall",
+            "\thardware-raw-clock",
+        ] {
             assert!(is_stamping_row(row), "{row}");
         }
-        assert!(!is_stamping_row("all is well here") && is_rule_row("8 RX rings available") && is_rule_row("Total 0 rules") && !is_rule_row("8 RX rings"));
+        assert!(
+            !is_stamping_row("all is well here")
+                && is_rule_row("8 RX rings available")
+                && is_rule_row("Total 0 rules")
+                && !is_rule_row("8 RX rings")
+        );
     }
 }

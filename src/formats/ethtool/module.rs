@@ -34,9 +34,15 @@ pub fn begins(text: &str) -> bool {
 }
 
 fn row(text: &str) -> Option<(&str, &str)> {
-    let (key, value) = text.split_once(" : ").or_else(|| text.split_once("\t: ")).or_else(|| text.trim_end().strip_suffix(" :").map(|key| (key, "")))?;
+    let (key, value) = text
+        .split_once(" : ")
+        .or_else(|| text.split_once("\t: "))
+        .or_else(|| text.trim_end().strip_suffix(" :").map(|key| (key, "")))?;
     let (key, value) = (key.trim(), value.trim());
-    let plain = !key.is_empty() && key.len() <= 60 && key.starts_with(|char: char| char.is_ascii_alphabetic()) && key.split(' ').count() <= 9;
+    let plain = !key.is_empty()
+        && key.len() <= 60
+        && key.starts_with(|char: char| char.is_ascii_alphabetic())
+        && key.split(' ').count() <= 9;
     plain.then_some((key, value))
 }
 
@@ -93,7 +99,11 @@ impl Module {
             "Vendor name" => self.vendor = text(),
             "Vendor PN" => self.part = text(),
             "Module temperature" => {
-                self.temperature = value.split_ascii_whitespace().next().and_then(|number| number.parse().ok()).map(|degrees| At::new(degrees, line));
+                self.temperature = value
+                    .split_ascii_whitespace()
+                    .next()
+                    .and_then(|number| number.parse().ok())
+                    .map(|degrees| At::new(degrees, line));
             }
             _ if watch && !threshold => {
                 if value.eq_ignore_ascii_case("on") {
@@ -102,10 +112,18 @@ impl Module {
             }
             _ if threshold => self.rows.push((key.to_owned(), value.to_owned())),
             _ => match dbm(value) {
-                Some(power) if key.starts_with("Receiver signal") || key.starts_with("Rcvr signal") || key.starts_with("Rx ") => {
+                Some(power)
+                    if key.starts_with("Receiver signal")
+                        || key.starts_with("Rcvr signal")
+                        || key.starts_with("Rx ") =>
+                {
                     self.received.push(At::new(power, line));
                 }
-                Some(power) if key.starts_with("Laser output power") || key.starts_with("Transmit avg optical power") || key.starts_with("Laser tx power") => {
+                Some(power)
+                    if key.starts_with("Laser output power")
+                        || key.starts_with("Transmit avg optical power")
+                        || key.starts_with("Laser tx power") =>
+                {
                     self.sent.push(At::new(power, line));
                 }
                 _ => self.rows.push((key.to_owned(), value.to_owned())),
@@ -135,7 +153,10 @@ mod tests {
                     \tLaser output power high alarm threshold   : 1.0000 mW / 0.00 dBm\nSettings for eth0:\n";
         let (module, taken) = read(text);
         assert_eq!(taken, 9);
-        assert_eq!((module.identifier.unwrap().value.as_str(), module.part.unwrap().value.as_str()), ("0x03 (SFP)", "FTLX8571D3BCL"));
+        assert_eq!(
+            (module.identifier.unwrap().value.as_str(), module.part.unwrap().value.as_str()),
+            ("0x03 (SFP)", "FTLX8571D3BCL")
+        );
         assert_eq!((module.sent, module.received), (vec![At::new(-2.43, 4)], vec![At::new(f64::NEG_INFINITY, 5)]));
         assert_eq!((module.temperature, module.alarms.len()), (Some(At::new(38.27, 6)), 1));
         assert_eq!(module.alarms[0].value, "Laser rx power low alarm");
@@ -143,9 +164,12 @@ mod tests {
 
     #[test]
     fn lanes_and_bytes() {
-        let (module, _) = read("\tRcvr signal avg optical power(Channel 1)  : 0.5889 mW / -2.30 dBm\n\tRcvr signal avg optical power(Channel 2)  : 0.7221 mW / -1.41 dBm\n");
+        let (module, _) = read(
+            "\tRcvr signal avg optical power(Channel 1)  : 0.5889 mW / -2.30 dBm\n\tRcvr signal avg optical power(Channel 2)  : 0.7221 mW / -1.41 dBm\n",
+        );
         assert_eq!(module.received.iter().map(|at| at.value).collect::<Vec<_>>(), [-2.30, -1.41]);
-        let (module, taken) = read("Offset\t\tValues\n------\t\t------\n0x0000:\t\t03 04 07 10\n0x0010:\t\t00 00\nwhat\n");
+        let (module, taken) =
+            read("Offset\t\tValues\n------\t\t------\n0x0000:\t\t03 04 07 10\n0x0010:\t\t00 00\nwhat\n");
         assert_eq!((module.identifier, taken), (None, 4));
         assert!(begins("\tIdentifier    : 0x11 (QSFP28)") && !begins("Identifier: none"));
     }

@@ -136,7 +136,10 @@ fn continues(key: &str, text: &str) -> bool {
         && text
             .split_ascii_whitespace()
             // Bits without a name are printed as a number.
-            .all(|word| word.starts_with("0x") || word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-'));
+            .all(|word| {
+                word.starts_with("0x")
+                    || word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
+            });
     modes || levels || (key == "Port" && text.is_empty())
 }
 

@@ -33,7 +33,8 @@ const PHRASES: &[(&str, bool)] = &[
 ];
 
 /// Words that stand between the name of the interface and the phrase.
-const BETWEEN: &[&str] = &["nic", "copper", "fibre", "fiber", "remote", "serdes", "network", "interface", "the", "physical"];
+const BETWEEN: &[&str] =
+    &["nic", "copper", "fibre", "fiber", "remote", "serdes", "network", "interface", "the", "physical"];
 
 /// Reads a message; none where it is not about a link.
 pub fn message(text: &str) -> Option<LinkMessage<'_>> {
@@ -140,9 +141,9 @@ fn pause(lower: &str) -> Option<(bool, bool)> {
 
 /// `Negotiated FEC: RS-FEC` of ice and i40e, `FEC autoneg off encoding: BaseR` of bnxt_en.
 fn fec(lower: &str) -> Option<&'static str> {
-    let rest = lower.split_once("negotiated fec: ").or_else(|| {
-        lower.split_once("fec autoneg ").and_then(|(_, rest)| rest.split_once("encoding: "))
-    });
+    let rest = lower
+        .split_once("negotiated fec: ")
+        .or_else(|| lower.split_once("fec autoneg ").and_then(|(_, rest)| rest.split_once("encoding: ")));
     let value = rest?.1.split(',').next()?.trim();
     match value {
         "none" | "off" => Some("off"),
@@ -184,10 +185,19 @@ mod tests {
             ("Link is Up - 1Gbps/Full - flow control off", (None, up, Some(1e9), up, none, None)),
             ("Link is Up - 100Mbps/Half - flow control rx/tx", (None, up, Some(1e8), Some(false), both, None)),
             ("Link up", (None, up, None, None, None, None)),
-            ("NIC Link is Up, 25000 Mbps (NRZ) full duplex, Flow control: ON - receive", (None, up, Some(2.5e10), up, Some((true, false)), None)),
+            (
+                "NIC Link is Up, 25000 Mbps (NRZ) full duplex, Flow control: ON - receive",
+                (None, up, Some(2.5e10), up, Some((true, false)), None),
+            ),
             ("bna: enp1s0f2 link up", (Some("enp1s0f2"), up, None, None, None, None)),
-            ("igb: eth0 NIC Link is Up 1000 Mbps Full Duplex, Flow Control: RX/TX", (Some("eth0"), up, Some(1e9), up, both, None)),
-            ("bnx2: eth0 NIC Copper Link is Up, 1000 Mbps full duplex, receive & transmit flow control ON", (Some("eth0"), up, Some(1e9), up, both, None)),
+            (
+                "igb: eth0 NIC Link is Up 1000 Mbps Full Duplex, Flow Control: RX/TX",
+                (Some("eth0"), up, Some(1e9), up, both, None),
+            ),
+            (
+                "bnx2: eth0 NIC Copper Link is Up, 1000 Mbps full duplex, receive & transmit flow control ON",
+                (Some("eth0"), up, Some(1e9), up, both, None),
+            ),
             ("eth2: link up, 10Gbps, full-duplex, Tx/Rx PAUSE", (Some("eth2"), up, Some(1e10), up, both, None)),
             ("NIC Up: 1 Gbps Full", (None, up, Some(1e9), up, None, None)),
             ("atlantic: link change old 0 new 10000", (Some("atlantic"), up, Some(1e10), None, None, None)),

@@ -47,9 +47,9 @@ fn available(message: &str) -> Option<LinkReport<'_>> {
 
 /// `8.0 GT/s PCIe x4`.
 fn figures(text: &str) -> Figures {
-    let width = text.split(|char: char| char.is_whitespace() || ")],".contains(char)).find_map(|word| {
-        word.strip_prefix('x').and_then(pci_link::width)
-    });
+    let width = text
+        .split(|char: char| char.is_whitespace() || ")],".contains(char))
+        .find_map(|word| word.strip_prefix('x').and_then(pci_link::width));
     Figures { speed: pci_link::speed(text), width }
 }
 
@@ -58,7 +58,8 @@ fn of_driver(message: &str) -> Option<LinkReport<'_>> {
     let lower = message.to_ascii_lowercase();
     // mlx4, cxgb4: `PCIe link speed is 8.0GT/s, device supports 8.0GT/s`, and a second line about the width.
     if let Some((_, rest)) = lower.split_once("pcie link speed is ") {
-        let able = rest.split_once("device supports ").and_then(|(_, able)| pci_link::speed(&able.replace("gt/s", "GT/s")));
+        let able =
+            rest.split_once("device supports ").and_then(|(_, able)| pci_link::speed(&able.replace("gt/s", "GT/s")));
         let now = pci_link::speed(&rest.replace("gt/s", "GT/s"));
         return Some(LinkReport {
             now: Figures { speed: Some(now?), width: None },
@@ -78,7 +79,12 @@ fn of_driver(message: &str) -> Option<LinkReport<'_>> {
     // ixgbe `(Speed:5.0GT/s, Width: x4, Encoding Loss:20%)` is about the path; `(PCI Express:5.0GT/s:Width x8)`, igb
     // `(PCIe:5.0Gb/s:Width x4)` and i40e `PCI-Express: Speed 5.0GT/s Width x8` are about the function's own link.
     let path = lower.split_once("(speed:");
-    let own = || lower.split_once("(pci express:").or_else(|| lower.split_once("(pcie:")).or_else(|| lower.split_once("pci-express: speed "));
+    let own = || {
+        lower
+            .split_once("(pci express:")
+            .or_else(|| lower.split_once("(pcie:"))
+            .or_else(|| lower.split_once("pci-express: speed "))
+    };
     let (whole_path, rest) = match path {
         Some((_, rest)) => (true, rest),
         None => (false, own()?.1),
@@ -151,7 +157,9 @@ mod tests {
         let found = report(text).unwrap();
         assert_eq!((found.now, found.able, found.at), (both(2.5, 4), both(16.0, 16), None));
         // Cut in the middle: what is there counts.
-        let found = report("126.016 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x16 link at 0000:00:01.1 (capa").unwrap();
+        let found =
+            report("126.016 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x16 link at 0000:00:01.1 (capa")
+                .unwrap();
         assert_eq!((found.now, found.able, found.at), (both(8.0, 16), Figures::default(), Some("0000:00:01.1")));
     }
 
@@ -170,7 +178,8 @@ mod tests {
         assert_eq!((speed.now.speed, speed.able.speed, speed.now.width), (Some(5.0), Some(8.0), None));
         let width = report("PCIe link width is x4, device supports x8").unwrap();
         assert_eq!((width.now.width, width.able.width, width.now.speed), (Some(4), Some(8), None));
-        for other in ["PCI Express bandwidth of 16GT/s available", "PCIe link lost, device now detached", "", "(PCIe:"] {
+        for other in ["PCI Express bandwidth of 16GT/s available", "PCIe link lost, device now detached", "", "(PCIe:"]
+        {
             assert_eq!(report(other), None, "{other}");
         }
     }

@@ -149,7 +149,12 @@ fn of_daemon(line: &str) -> Option<OfDaemon<'_>> {
             return Some(OfDaemon { stamp, boot, of_kernel: true, text });
         }
         if word.len() > 1 && word.ends_with(':') {
-            return stamp.map(|stamp| OfDaemon { stamp: Some(stamp), boot: None, of_kernel: false, text: after.trim() });
+            return stamp.map(|stamp| OfDaemon {
+                stamp: Some(stamp),
+                boot: None,
+                of_kernel: false,
+                text: after.trim(),
+            });
         }
         rest = after.trim_start();
     }
@@ -205,11 +210,7 @@ mod tests {
             ("[    1.500000 <    0.000012>] x", boot(1.5), "x"),
             ("[  +0.100000] x", Some(When::After(0.1)), "x"),
             ("[ ] igc x", None, "igc x"),
-            (
-                "[Mar23 13:30] x",
-                Some(When::Clock(Stamp::Yearless { month: 3, day: 23, second: 48_600 })),
-                "x",
-            ),
+            ("[Mar23 13:30] x", Some(When::Clock(Stamp::Yearless { month: 3, day: 23, second: 48_600 })), "x"),
             ("[Fri Dec 31 12:41:02 2021] x", Some(When::Clock(Stamp::Local(1_640_954_462.0))), "x"),
             ("[   12.500000] host1 kernel: igc x", boot(12.5), "igc x"),
         ] {

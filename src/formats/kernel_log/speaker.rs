@@ -77,7 +77,9 @@ pub fn is_pci_address(word: &str) -> bool {
     let parts: Vec<&str> = front.split(':').collect();
     let hex = |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let placed = match parts.as_slice() {
-        [domain, bus, device] => (4..=8).contains(&domain.len()) && hex(domain, domain.len()) && hex(bus, 2) && hex(device, 2),
+        [domain, bus, device] => {
+            (4..=8).contains(&domain.len()) && hex(domain, domain.len()) && hex(bus, 2) && hex(device, 2)
+        }
         [bus, device] => hex(bus, 2) && hex(device, 2),
         _ => false,
     };
@@ -99,7 +101,8 @@ fn is_driver(word: &str) -> bool {
 }
 
 /// Names of things that are no network interfaces, though their drivers print them in the same place.
-const OTHERS: &[&str] = &["mlx4_", "mlx5_", "bnxt_re", "card", "hdaudio", "tty", "irdma", "rxe", "sd", "nvme", "video", "usb"];
+const OTHERS: &[&str] =
+    &["mlx4_", "mlx5_", "bnxt_re", "card", "hdaudio", "tty", "irdma", "rxe", "sd", "nvme", "video", "usb"];
 
 fn is_interface(word: &str) -> bool {
     !word.is_empty()
@@ -111,7 +114,8 @@ fn is_interface(word: &str) -> bool {
 }
 
 /// Beginnings of the names that the kernel, udev and the makers of routers give.
-const COMMON: &[&str] = &["eth", "en", "em", "wl", "ww", "ib", "lan", "wan", "sw", "usb", "p", "lif", "net", "bond", "ens"];
+const COMMON: &[&str] =
+    &["eth", "en", "em", "wl", "ww", "ib", "lan", "wan", "sw", "usb", "p", "lif", "net", "bond", "ens"];
 
 /// True for a word that looks like an interface even where nothing around it says so: `eth0`, `enp1s0f0`, `lan3`.
 pub fn is_common_name(word: &str) -> bool {

@@ -141,8 +141,11 @@ pub(super) fn minute(text: &str) -> Option<Stamp> {
     let (hour, minute) = rest.split_once(':')?;
     let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.trim_end().parse().ok()?);
     let day: u32 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    (hour < 24 && minute < 60)
-        .then_some(Stamp::Yearless { month: month(name)?, day, second: hour * 3600 + minute * 60 })
+    (hour < 24 && minute < 60).then_some(Stamp::Yearless {
+        month: month(name)?,
+        day,
+        second: hour * 3600 + minute * 60,
+    })
 }
 
 /// `2026-02-10 09:34:10`, perhaps with a zone behind it.
@@ -251,7 +254,8 @@ mod tests {
         assert_eq!(stamp("1640954462.250000 host kernel: x").0, Some(Stamp::Absolute(1_640_954_462.25)));
         assert_eq!(stamp("Feb 04 09:34:10.123456 host x").0, Some(Stamp::Yearless { month: 2, day: 4, second: 34450 }));
         assert_eq!(local.and_then(|stamp| stamp.seconds(0.0, 3600.0)), Some(1_640_950_862.0));
-        for odd in ["Foo Dec 31 12:41:02 2021 x", "Fri Dec 32 12:41:02 2021 x", "Fri Dec 31 12:41:02", "2021-12-31 x y"] {
+        for odd in ["Foo Dec 31 12:41:02 2021 x", "Fri Dec 32 12:41:02 2021 x", "Fri Dec 31 12:41:02", "2021-12-31 x y"]
+        {
             assert_eq!(stamp(odd), (None, odd));
         }
         assert_eq!(minute("Mar23 13:30"), Some(Stamp::Yearless { month: 3, day: 23, second: 48_600 }));

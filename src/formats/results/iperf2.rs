@@ -77,7 +77,10 @@ impl<'t> Text<'t> {
             // A test in both directions listens before it connects.
             self.begins(Some(false), rest.contains("UDP port"));
         } else if let Some(rest) = text.strip_prefix("TCP window size: ") {
-            self.window = rest.split_once("(WARNING: requested ").and_then(|(_, asked)| size(asked)).or_else(|| size(rest).filter(|_| !rest.contains("(default)")));
+            self.window = rest
+                .split_once("(WARNING: requested ")
+                .and_then(|(_, asked)| size(asked))
+                .or_else(|| size(rest).filter(|_| !rest.contains("(default)")));
         } else if let Some(rest) = text.strip_prefix("iperf version ") {
             self.version = rest.split_ascii_whitespace().next();
         } else if let Some((id, local, port, peer)) = connected(text).filter(|_| text.contains(" connected with ")) {
@@ -102,7 +105,9 @@ impl<'t> Text<'t> {
             let begun = self.is_client.is_some() || !self.rows.is_empty();
             let in_brackets = brackets(text).is_some_and(|(_, _, rest)| {
                 let rest = rest.trim_start();
-                ["Server Report", "Sent ", "WARNING: did not", "sender", "0.0", "(icwnd", "Interval"].iter().any(|start| rest.starts_with(start))
+                ["Server Report", "Sent ", "WARNING: did not", "sender", "0.0", "(icwnd", "Interval"]
+                    .iter()
+                    .any(|start| rest.starts_with(start))
                     || rest.ends_with("datagrams received out-of-order")
             });
             return begun && (in_brackets || OTHERS.iter().any(|start| text.starts_with(start)))
@@ -194,18 +199,23 @@ fn csv(text: &str, line: u32) -> Option<Run> {
     let (from, to): (f64, f64) = (from.parse().ok()?, to.parse().ok()?);
     let bits_per_second: f64 = rate.parse().ok()?;
     // Intervals of a longer test are left to the row over all of it.
-    (stamped && from == 0.0 && to > 1.5 && bits_per_second.is_finite() && bits_per_second > 0.0 && id.parse::<i32>().is_ok())
-        .then(|| Run {
-            tool: "iperf",
-            line,
-            bits_per_second,
-            seconds: Some(to),
-            streams: 1,
-            udp: !rest.is_empty(),
-            local: Some((*local).to_owned()),
-            peer: Some((*peer).to_owned()),
-            ..Run::default()
-        })
+    (stamped
+        && from == 0.0
+        && to > 1.5
+        && bits_per_second.is_finite()
+        && bits_per_second > 0.0
+        && id.parse::<i32>().is_ok())
+    .then(|| Run {
+        tool: "iperf",
+        line,
+        bits_per_second,
+        seconds: Some(to),
+        streams: 1,
+        udp: !rest.is_empty(),
+        local: Some((*local).to_owned()),
+        peer: Some((*peer).to_owned()),
+        ..Run::default()
+    })
 }
 
 #[cfg(test)]

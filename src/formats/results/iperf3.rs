@@ -193,7 +193,8 @@ impl<'t> Text<'t> {
     fn is_other(&self, text: &str) -> bool {
         let begun = self.head.is_client.is_some() || self.head.version.is_some() || !self.rows.is_empty();
         let of_uname = self.head.version.is_some() && self.head.is_client.is_none() && self.rows.is_empty();
-        let sent = brackets(text).is_some_and(|(.., rest)| rest.trim_start().starts_with("Sent ") && rest.ends_with(" datagrams"));
+        let sent = brackets(text)
+            .is_some_and(|(.., rest)| rest.trim_start().starts_with("Sent ") && rest.ends_with(" datagrams"));
         OTHERS.iter().any(|start| text.starts_with(start)) && (begun || text.starts_with("iperf"))
             || begun && (text.len() > 9 && text.bytes().all(|byte| matches!(byte, b'-' | b' ')) || sent)
             || text.len() > 40 && text.bytes().all(|byte| byte == b'-')

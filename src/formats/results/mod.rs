@@ -44,7 +44,8 @@ pub struct Run {
 /// Reads the output that begins with the next line; none where that is not the beginning of one. An output may hold no
 /// result: a test that failed.
 pub fn take(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
-    let readers: [fn(&mut Cursor<'_>) -> Option<Vec<Run>>; 4] = [iperf3::read, iperf2::read, netperf::read, nuttcp::read];
+    let readers: [fn(&mut Cursor<'_>) -> Option<Vec<Run>>; 4] =
+        [iperf3::read, iperf2::read, netperf::read, nuttcp::read];
     readers.iter().find_map(|reader| reader(cursor))
 }
 

@@ -15,7 +15,14 @@ pub fn read(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
 /// `MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to ...`.
 fn is_title(text: &str) -> bool {
     let text = text.trim();
-    let words = ["STREAM TEST", "MAERTS TEST", "REQUEST/RESPONSE TEST", "SENDFILE TEST", "Connect/Request/Response TEST", "OMNI"];
+    let words = [
+        "STREAM TEST",
+        "MAERTS TEST",
+        "REQUEST/RESPONSE TEST",
+        "SENDFILE TEST",
+        "Connect/Request/Response TEST",
+        "OMNI",
+    ];
     words.iter().any(|word| text.contains(word)) && text.contains(" from ") && text.contains(" to ")
 }
 
@@ -31,9 +38,47 @@ fn is_table_head(cursor: &Cursor<'_>) -> bool {
 
 /// Words of the lines above the numbers.
 const HEADS: &[&str] = &[
-    "Recv", "Send", "Socket", "Size", "bytes", "Local", "Message", "Elapsed", "secs.", "Utilization", "Service", "Demand", "Trans.", "Rate", "Bytes", "Bytes/sec",
-    "Time", "Throughput", "CPU", "Request", "Resp.", "/Remote", "Messages", "Okay", "Errors", "#", "%", "S", "U", "us/KB", "us/Tr", "per", "sec", "local", "remote",
-    "Remote", "recv", "send", "secs", "utilization", "size",
+    "Recv",
+    "Send",
+    "Socket",
+    "Size",
+    "bytes",
+    "Local",
+    "Message",
+    "Elapsed",
+    "secs.",
+    "Utilization",
+    "Service",
+    "Demand",
+    "Trans.",
+    "Rate",
+    "Bytes",
+    "Bytes/sec",
+    "Time",
+    "Throughput",
+    "CPU",
+    "Request",
+    "Resp.",
+    "/Remote",
+    "Messages",
+    "Okay",
+    "Errors",
+    "#",
+    "%",
+    "S",
+    "U",
+    "us/KB",
+    "us/Tr",
+    "per",
+    "sec",
+    "local",
+    "remote",
+    "Remote",
+    "recv",
+    "send",
+    "secs",
+    "utilization",
+    "size",
 ];
 
 fn is_head(text: &str) -> bool {
@@ -90,7 +135,10 @@ fn table(cursor: &mut Cursor<'_>) -> Vec<Run> {
         }
     }
     let peer = title.split_once(" to ").and_then(|(_, rest)| rest.split_ascii_whitespace().next());
-    let local = title.split_once(" from ").and_then(|(_, rest)| rest.split_ascii_whitespace().next()).filter(|local| *local != "0.0.0.0" && *local != "::");
+    let local = title
+        .split_once(" from ")
+        .and_then(|(_, rest)| rest.split_ascii_whitespace().next())
+        .filter(|local| *local != "0.0.0.0" && *local != "::");
     let base = Run {
         tool: "netperf",
         streams: 1,
@@ -105,7 +153,9 @@ fn table(cursor: &mut Cursor<'_>) -> Vec<Run> {
     }
     let result = match rows.as_slice() {
         // UDP: the second line is the receiver's, and its last number the rate that arrived.
-        [(_, _), (numbers, line)] if base.udp && numbers.len() >= 3 => Some((numbers[1], numbers[numbers.len() - 1], *line)),
+        [(_, _), (numbers, line)] if base.udp && numbers.len() >= 3 => {
+            Some((numbers[1], numbers[numbers.len() - 1], *line))
+        }
         [(numbers, line)] if base.udp && numbers.len() >= 6 => Some((numbers[2], numbers[5], *line)),
         [(numbers, line), ..] if !base.udp && numbers.len() >= 5 => Some((numbers[3], numbers[4], *line)),
         _ => None,
@@ -179,9 +229,12 @@ fn is_name(name: &str) -> bool {
 /// `-k`: `THROUGHPUT=941.51`.
 fn names_and_values(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
     let known = ["THROUGHPUT", "ELAPSED_TIME", "THROUGHPUT_UNITS", "PROTOCOL", "DIRECTION"];
-    let assigned = |text: &'_ str| -> Option<usize> { text.split_once('=').filter(|(name, _)| is_name(name)).map(|(name, _)| name.len()) };
+    let assigned = |text: &'_ str| -> Option<usize> {
+        text.split_once('=').filter(|(name, _)| is_name(name)).map(|(name, _)| name.len())
+    };
     let ahead = cursor.rest().iter().take_while(|line| assigned(line.text.trim()).is_some());
-    let fits = ahead.filter(|line| known.iter().any(|name| line.text.trim().split('=').next() == Some(name))).count() >= 2;
+    let fits =
+        ahead.filter(|line| known.iter().any(|name| line.text.trim().split('=').next() == Some(name))).count() >= 2;
     if !fits {
         return None;
     }
@@ -223,8 +276,14 @@ mod tests {
     #[test]
     fn streams_in_both_directions() {
         let runs = parse(STREAM);
-        assert_eq!((runs[0].tool, runs[0].bits_per_second, runs[0].seconds, runs[0].line), ("netperf", 9_410.45e6, Some(10.0), 7));
-        assert_eq!((runs[0].sent, runs[0].peer.as_deref(), runs[0].local.as_deref()), (Some(true), Some("10.0.0.2"), None));
+        assert_eq!(
+            (runs[0].tool, runs[0].bits_per_second, runs[0].seconds, runs[0].line),
+            ("netperf", 9_410.45e6, Some(10.0), 7)
+        );
+        assert_eq!(
+            (runs[0].sent, runs[0].peer.as_deref(), runs[0].local.as_deref()),
+            (Some(true), Some("10.0.0.2"), None)
+        );
         let runs = parse(&STREAM.replace("STREAM TEST", "MAERTS TEST").replace("10^6bits", "10^9bits"));
         assert_eq!((runs[0].sent, runs[0].bits_per_second), (Some(false), 9_410.45e9));
     }
@@ -259,12 +318,16 @@ mod tests {
 
     #[test]
     fn omni_forms_and_interim_results() {
-        let runs = parse("THROUGHPUT=941.51\nTHROUGHPUT_UNITS=10^6bits/s\nELAPSED_TIME=10.02\nDIRECTION=Recv\nPROTOCOL=TCP\n");
+        let runs =
+            parse("THROUGHPUT=941.51\nTHROUGHPUT_UNITS=10^6bits/s\nELAPSED_TIME=10.02\nDIRECTION=Recv\nPROTOCOL=TCP\n");
         assert_eq!((runs[0].bits_per_second, runs[0].sent, runs[0].line), (941.51e6, Some(false), 1));
         let runs = parse("Throughput,Throughput Units,Elapsed Time (sec)\n9.41,10^9bits/s,10.00\n");
         assert_eq!((runs[0].bits_per_second, runs[0].seconds), (9.41e9, Some(10.0)));
         let head = STREAM.split("Recv").next().unwrap();
-        let text = format!("{head}{}", "Interim result:  941.50 10^6bits/s over 1.00 seconds ending at 1700000000.1\n".repeat(3));
+        let text = format!(
+            "{head}{}",
+            "Interim result:  941.50 10^6bits/s over 1.00 seconds ending at 1700000000.1\n".repeat(3)
+        );
         assert_eq!((parse(&text)[0].bits_per_second, parse(&text)[0].average_of), (941.5e6, Some(3)));
         for other in ["A=1\nB=2\n", "PATH=/bin\nHOME=/\n", "Throughput\n5\n6\n"] {
             assert!(parse(other).is_empty(), "{other}");

@@ -26,7 +26,8 @@ fn row(text: &str) -> Option<Row> {
         _ => return None,
     };
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
-    let before = |word: &str| rest.iter().position(|held| *held == word).and_then(|at| rest.get(at.checked_sub(1)?)).copied();
+    let before =
+        |word: &str| rest.iter().position(|held| *held == word).and_then(|at| rest.get(at.checked_sub(1)?)).copied();
     let row = Row {
         seconds: number(seconds)?,
         bits_per_second: number(rate)? * scale,
@@ -55,7 +56,9 @@ pub fn read(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
                 });
             }
             Some(found) => intervals.push((found, line.number)),
-            None if text.starts_with("nuttcp-t: ") || text.starts_with("nuttcp-r: ") || text.starts_with("nuttcp: ") => {}
+            None if text.starts_with("nuttcp-t: ")
+                || text.starts_with("nuttcp-r: ")
+                || text.starts_with("nuttcp: ") => {}
             None => break,
         }
         cursor.take();

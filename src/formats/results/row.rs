@@ -59,7 +59,8 @@ pub(super) fn row(text: &str) -> Option<Row<'_>> {
     let digits = to.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let unit = words.iter().position(|word| word.ends_with("/sec"))?;
     let scale = scale(words[unit])?;
-    let number = |text: &str| text.replace(',', ".").parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    let number =
+        |text: &str| text.replace(',', ".").parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     let row = Row {
         id,
         role,
@@ -137,10 +138,11 @@ mod tests {
 
     #[test]
     fn few_intervals_are_no_average() {
-        let rows: Vec<Row<'_>> = ["[  5]   0.00-1.00   sec  1 MBytes  9.00 Mbits/sec", "[  5]   1.00-3.00   sec  1 MBytes  3.00 Mbits/sec"]
-            .iter()
-            .filter_map(|text| row(text))
-            .collect();
+        let rows: Vec<Row<'_>> =
+            ["[  5]   0.00-1.00   sec  1 MBytes  9.00 Mbits/sec", "[  5]   1.00-3.00   sec  1 MBytes  3.00 Mbits/sec"]
+                .iter()
+                .filter_map(|text| row(text))
+                .collect();
         assert_eq!(average(rows.iter()), None);
         assert_eq!(average(rows.iter().chain(&rows)), Some((5e6, 4)));
     }

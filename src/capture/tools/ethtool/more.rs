@@ -12,19 +12,36 @@ use crate::reading::Reading;
 use crate::snapshot::{Feature, Interface, LinkModes};
 
 pub(in super::super) static TOOLS: &[Tool] = &[
-    Tool { name: "ethtool --json", answers: |command| command.program == "ethtool" && command.has("--json"), begins: |_| false, read: documents },
-    Tool { name: "ethtool -m", answers: |command| asks(command, &["-m", "--dump-module-eeprom", "--module-info"]), begins: begins_module, read: modules },
+    Tool {
+        name: "ethtool --json",
+        answers: |command| command.program == "ethtool" && command.has("--json"),
+        begins: |_| false,
+        read: documents,
+    },
+    Tool {
+        name: "ethtool -m",
+        answers: |command| asks(command, &["-m", "--dump-module-eeprom", "--module-info"]),
+        begins: begins_module,
+        read: modules,
+    },
     Tool {
         name: "ethtool -x",
         answers: |command| asks(command, &["-x", "--show-rxfh", "--show-rxfh-indir"]),
         begins: |cursor| cursor.peek().is_some_and(|line| lists::begins_hashing(line.text)),
         read: hashing,
     },
-    Tool { name: "ethtool -n", answers: |command| asks(command, &["-n", "-u", "--show-nfc", "--show-ntuple"]), begins: |_| false, read: |cursor, intake| rows(cursor, intake, lists::is_rule_row) },
+    Tool {
+        name: "ethtool -n",
+        answers: |command| asks(command, &["-n", "-u", "--show-nfc", "--show-ntuple"]),
+        begins: |_| false,
+        read: |cursor, intake| rows(cursor, intake, lists::is_rule_row),
+    },
     Tool {
         name: "ethtool -T",
         answers: |command| asks(command, &["-T", "--show-time-stamping"]),
-        begins: |cursor| cursor.peek().is_some_and(|line| line.text.trim().starts_with("Time stamping parameters for ")),
+        begins: |cursor| {
+            cursor.peek().is_some_and(|line| line.text.trim().starts_with("Time stamping parameters for "))
+        },
         read: |cursor, intake| rows(cursor, intake, lists::is_stamping_row),
     },
     Tool {
@@ -51,14 +68,20 @@ pub(in super::super) static TOOLS: &[Tool] = &[
         begins: |_| false,
         read: |cursor, intake| rows(cursor, intake, lists::is_dump_row),
     },
-    Tool { name: "ethtool --version", answers: |command| asks(command, &["--version", "-h", "--help"]), begins: |_| false, read: |cursor, intake| rows(cursor, intake, |text| text.starts_with("ethtool version ")) },
+    Tool {
+        name: "ethtool --version",
+        answers: |command| asks(command, &["--version", "-h", "--help"]),
+        begins: |_| false,
+        read: |cursor, intake| rows(cursor, intake, |text| text.starts_with("ethtool version ")),
+    },
 ];
 
 /// Takes the rows of an output that has no place in the snapshot.
 fn rows(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>, is_row: fn(&str) -> bool) {
     let mut any = false;
     while let Some(line) = cursor.peek() {
-        let blank_within = any && line.text.trim().is_empty() && cursor.peek_at(1).is_some_and(|next| is_row(next.text));
+        let blank_within =
+            any && line.text.trim().is_empty() && cursor.peek_at(1).is_some_and(|next| is_row(next.text));
         if is_row(line.text) || blank_within {
             cursor.take();
             any = true;
@@ -101,7 +124,10 @@ fn flags(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 /// No counter of a PHY has a name that means the same for two drivers: the rows are read, and nothing is judged by them.
 fn phy(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let none = cursor.take_if(|text| (text.trim() == "no stats available").then_some(()));
-    if none.is_some() || refused(cursor, intake).is_some() || cursor.take_if(|text| (text.trim() == "PHY statistics:").then_some(())).is_none() {
+    if none.is_some()
+        || refused(cursor, intake).is_some()
+        || cursor.take_if(|text| (text.trim() == "PHY statistics:").then_some(())).is_none()
+    {
         return;
     }
     statistics::parse(cursor);
@@ -111,7 +137,9 @@ fn address(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if refused(cursor, intake).is_some() {
         return;
     }
-    let Some(found) = cursor.take_if(|text| lists::permanent_address(text).map(|address| address.map(str::to_ascii_lowercase))) else {
+    let Some(found) =
+        cursor.take_if(|text| lists::permanent_address(text).map(|address| address.map(str::to_ascii_lowercase)))
+    else {
         return;
     };
     let name = intake.interface_or_stand_in(device(intake.command), found.line);
@@ -174,7 +202,12 @@ fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value,
         );
     } else if is(&["-g", "--show-ring"]) {
         numbers(
-            &[("/rx-max", |i| &mut i.ring.rx_max), ("/tx-max", |i| &mut i.ring.tx_max), ("/rx", |i| &mut i.ring.rx), ("/tx", |i| &mut i.ring.tx)],
+            &[
+                ("/rx-max", |i| &mut i.ring.rx_max),
+                ("/tx-max", |i| &mut i.ring.tx_max),
+                ("/rx", |i| &mut i.ring.rx),
+                ("/tx", |i| &mut i.ring.tx),
+            ],
             site,
         );
     } else if is(&["-l", "--show-channels"]) {
@@ -199,7 +232,10 @@ fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value,
             ],
             site,
         );
-        flags(&[("/adaptive-rx", |i| &mut i.coalesce.adaptive_rx), ("/adaptive-tx", |i| &mut i.coalesce.adaptive_tx)], site);
+        flags(
+            &[("/adaptive-rx", |i| &mut i.coalesce.adaptive_rx), ("/adaptive-tx", |i| &mut i.coalesce.adaptive_tx)],
+            site,
+        );
     } else if is(&["--show-fec"]) {
         let words = |path: &str| {
             let list = one.pointer(path)?.as_array()?;
@@ -229,8 +265,15 @@ mod tests {
         assert_eq!(understood.left, []);
         let port = snapshot.interface("eth0").unwrap();
         let features = port.features.known().unwrap();
-        assert!(!features["tx-tcp-segmentation"].active && features["tx-tcp-segmentation"].changeable && !features["rx-gro"].changeable);
-        assert_eq!((port.pause.rx.known(), port.pause.tx.known(), port.fec.active.known().unwrap().as_str()), (Some(&true), Some(&false), "rs"));
+        assert!(
+            !features["tx-tcp-segmentation"].active
+                && features["tx-tcp-segmentation"].changeable
+                && !features["rx-gro"].changeable
+        );
+        assert_eq!(
+            (port.pause.rx.known(), port.pause.tx.known(), port.fec.active.known().unwrap().as_str()),
+            (Some(&true), Some(&false), "rs")
+        );
     }
 
     #[test]

@@ -66,7 +66,10 @@ pub(super) fn hear(site: &mut Site, records: &[Record<'_>]) {
         one.line = line;
         // `igb: eth0 NIC Link is Up`: the driver stands right before the name.
         let before = text.split_once(": ").filter(|(_, rest)| rest.starts_with(name)).map(|(driver, _)| driver);
-        let before = before.filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
+        let before = before.filter(|word| {
+            !word.is_empty()
+                && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        });
         if let Some(driver) = driver.or(before) {
             one.driver = Some(At::new(driver.to_owned(), line));
         }

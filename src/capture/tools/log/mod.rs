@@ -208,7 +208,8 @@ fn dated(records: &[Record<'_>]) -> Vec<Dated> {
             (boot, wall)
         })
         .collect();
-    let newest = |pick: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| moments.iter().filter_map(pick).reduce(f64::max);
+    let newest =
+        |pick: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| moments.iter().filter_map(pick).reduce(f64::max);
     let (last_boot, last_wall) = (newest(|moment| moment.0), newest(|moment| moment.1));
     let one = |(record, (boot, wall)): (&Record<'_>, &(Option<f64>, Option<f64>))| {
         let age = last_boot.zip(*boot).or(last_wall.zip(*wall)).map(|(last, then)| (last - then).max(0.0));
@@ -268,7 +269,8 @@ fn tells_uptime(command: &Command) -> bool {
 
 /// `uptime` and /proc/uptime: since when the kernel counts its seconds.
 fn uptime(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let found = cursor.take_if(|text| uptime::printed(text).or_else(|| uptime::seconds(text).filter(|_| text.contains('.'))));
+    let found =
+        cursor.take_if(|text| uptime::printed(text).or_else(|| uptime::seconds(text).filter(|_| text.contains('.'))));
     if let Some(found) = found {
         intake.site.put_host(|host| &mut host.uptime, found.map(Seconds));
     }
@@ -340,7 +342,10 @@ mod tests {
                     Tue Apr  9 11:06:00 2024 daemon.notice netifd: Network device 'eth2' link is down\n";
         let (snapshot, understood) = one(text);
         assert_eq!((understood.lines, understood.read), (5, 5));
-        assert_eq!(log(&snapshot), [(Some(600.0), "br-lan: received packet on eth2 with own address as source address")]);
+        assert_eq!(
+            log(&snapshot),
+            [(Some(600.0), "br-lan: received packet on eth2 with own address as source address")]
+        );
         // What happened at boot is as old as the machine is up, whatever came last in a filtered log.
         let text = "# uptime\n 17:03:41 up 1 day, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\n# dmesg | grep igc\n\
                     [  100.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n";
@@ -421,13 +426,16 @@ mod tests {
     #[test]
     fn two_outputs_tell_an_event_once() {
         let line = "[  100.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n";
-        let (snapshot, _) = one(&format!("$ dmesg\n{line}$ dmesg\n{line}[  200.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n"));
+        let (snapshot, _) =
+            one(&format!("$ dmesg\n{line}$ dmesg\n{line}[  200.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n"));
         assert_eq!(log(&snapshot).into_iter().map(|line| line.0).collect::<Vec<_>>(), [Some(100.0), Some(0.0)]);
     }
 
     #[test]
     fn a_refused_log_is_a_gap() {
-        let (snapshot, _) = one("$ dmesg\ndmesg: read kernel buffer failed: Operation not permitted\n$ ethtool -g eth0\nRing parameters for eth0:\n");
+        let (snapshot, _) = one(
+            "$ dmesg\ndmesg: read kernel buffer failed: Operation not permitted\n$ ethtool -g eth0\nRing parameters for eth0:\n",
+        );
         let gap = snapshot.origins.gap_of(snapshot.host.log.gap().unwrap());
         assert_eq!((gap.why, gap.command.as_str()), (GapKind::NotPermitted, "sudo dmesg"));
     }

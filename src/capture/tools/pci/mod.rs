@@ -48,7 +48,8 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let filtered = intake.is_filtered();
     let functions = lspci::parse(cursor);
     let picks = ["-s", "-d", "-i", "-H1", "-A"];
-    let picked = command.is_none_or(|command| command.arguments.iter().any(|word| picks.iter().any(|pick| word.starts_with(pick))));
+    let picked = command
+        .is_none_or(|command| command.arguments.iter().any(|word| picks.iter().any(|pick| word.starts_with(pick))));
     for function in &functions {
         let named = function.address.as_ref().and_then(|at| at.value.parse().ok());
         let Some(address) = named.or_else(|| command.and_then(asked_for)) else { continue };

@@ -8,21 +8,31 @@ use crate::formats::pci_link;
 use crate::reading::Gigatransfers;
 use crate::snapshot::PciAddress;
 
-pub(super) const TOOL: Tool =
-    Tool { name: "sysfs pci", answers: |command| !paths(command).is_empty(), begins: |cursor| with_path(cursor).is_some(), read };
+pub(super) const TOOL: Tool = Tool {
+    name: "sysfs pci",
+    answers: |command| !paths(command).is_empty(),
+    begins: |cursor| with_path(cursor).is_some(),
+    read,
+};
 
 const FILES: &[&str] = &["current_link_speed", "current_link_width", "max_link_speed", "max_link_width", "numa_node"];
 
 fn is_ours(path: &str) -> bool {
     let (folder, file) = path.rsplit_once('/').unwrap_or_default();
-    let place = folder.starts_with("/sys/bus/pci/devices/") || folder.starts_with("/sys/devices/pci") || folder.starts_with("/sys/class/net/");
+    let place = folder.starts_with("/sys/bus/pci/devices/")
+        || folder.starts_with("/sys/devices/pci")
+        || folder.starts_with("/sys/class/net/");
     place && FILES.contains(&file)
 }
 
 /// The files that a command prints, where all are such files.
 fn paths(command: &Command) -> Vec<&str> {
     let files = command.files();
-    if files.iter().all(|file| is_ours(file) || file.contains('*') && file.starts_with("/sys/")) { files } else { Vec::new() }
+    if files.iter().all(|file| is_ours(file) || file.contains('*') && file.starts_with("/sys/")) {
+        files
+    } else {
+        Vec::new()
+    }
 }
 
 /// A line that `grep` prints with its file: path and value.
@@ -45,7 +55,8 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         return;
     }
     for path in files {
-        let plain = |text: &str| pci_link::speed(text).is_some() || text.starts_with("Unknown") || text.parse::<i64>().is_ok();
+        let plain =
+            |text: &str| pci_link::speed(text).is_some() || text.starts_with("Unknown") || text.parse::<i64>().is_ok();
         let Some(found) = cursor.take_if(|text| plain(text.trim()).then(|| text.trim().to_owned())) else { return };
         put(intake.site, path, &found.value, found.line);
     }

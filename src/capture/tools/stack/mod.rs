@@ -38,12 +38,7 @@ pub(super) static TOOLS: &[Tool] = &[
         begins: |cursor| cursor.peek().is_some_and(|line| bridging::port(line.text).is_some()),
         read: bridge_rows,
     },
-    Tool {
-        name: "teamdctl",
-        answers: |command| command.program == "teamdctl",
-        begins: team::begins,
-        read: teams,
-    },
+    Tool { name: "teamdctl", answers: |command| command.program == "teamdctl", begins: team::begins, read: teams },
 ];
 
 /// The bond that a command prints the file of.
@@ -54,7 +49,11 @@ fn bond_of(command: &Command) -> Option<&str> {
 /// Notes that an interface gathers others.
 fn gather(site: &mut Site, name: &str, kind: InterfaceKind, members: &[At<String>], line: u32) {
     site.put(name, |i| &mut i.kind, At::new(kind, line));
-    site.put(name, |i| &mut i.stack.members, At::new(members.iter().map(|member| member.value.clone()).collect(), line));
+    site.put(
+        name,
+        |i| &mut i.stack.members,
+        At::new(members.iter().map(|member| member.value.clone()).collect(), line),
+    );
     for member in members.iter().filter(|member| is_interface_name(&member.value)) {
         site.put(&member.value, |i| &mut i.stack.master, At::new(name.to_owned(), member.line));
     }
@@ -68,7 +67,9 @@ fn bond(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     {
         let file = file.to_owned();
         let mut found = Bonding::default();
-        while let Some(row) = cursor.peek().and_then(|line| Some((line.text.strip_prefix(&file)?.strip_prefix(':')?, line.number))) {
+        while let Some(row) =
+            cursor.peek().and_then(|line| Some((line.text.strip_prefix(&file)?.strip_prefix(':')?, line.number)))
+        {
             found.line = if found.line == 0 { row.1 } else { found.line };
             found.grepped(row.0, row.1);
             cursor.take();
@@ -151,7 +152,9 @@ fn put_bond(site: &mut Site, name: &str, found: Bonding, filtered: bool) {
             Some(At::new(word, at.line))
         });
         site.put_some(&member.name, |i| &mut i.link.duplex, duplex);
-        let address = member.permanent_address.clone().filter(|at| at.value.len() == 17 && at.value.contains(|char: char| char.is_ascii_hexdigit()) && !at.value.contains('x'));
+        let address = member.permanent_address.clone().filter(|at| {
+            at.value.len() == 17 && at.value.contains(|char: char| char.is_ascii_hexdigit()) && !at.value.contains('x')
+        });
         site.put_some(&member.name, |i| &mut i.permanent_address, address);
     }
     let names = found.members.iter().map(|member| member.name.clone()).collect();
@@ -224,7 +227,10 @@ mod tests {
         let (snapshot, understood) = one(&format!("$ cat /proc/net/bonding/bond0\n{BOND}"));
         assert_eq!(understood.left, []);
         let bond = snapshot.interface("bond0").unwrap();
-        assert_eq!((bond.kind.known(), bond.bond.mode.known().unwrap().as_str()), (Some(&InterfaceKind::Bond), "active-backup"));
+        assert_eq!(
+            (bond.kind.known(), bond.bond.mode.known().unwrap().as_str()),
+            (Some(&InterfaceKind::Bond), "active-backup")
+        );
         assert_eq!((bond.bond.miimon.known(), bond.bond.arp_interval.known()), (Some(&0), Some(&0)));
         assert!(bond.bond.partner_address.is_absent());
         let members = bond.bond.members.known().unwrap();
@@ -239,8 +245,10 @@ mod tests {
 
     #[test]
     fn a_filtered_bond_proves_nothing_by_absence() {
-        let (snapshot, understood) = one("$ grep 'Bonding Mode' /proc/net/bonding/bond*\n/proc/net/bonding/bond0:Bonding Mode: load balancing (xor)\n\
-             /proc/net/bonding/bond1:Bonding Mode: load balancing (round-robin)\n");
+        let (snapshot, understood) = one(
+            "$ grep 'Bonding Mode' /proc/net/bonding/bond*\n/proc/net/bonding/bond0:Bonding Mode: load balancing (xor)\n\
+             /proc/net/bonding/bond1:Bonding Mode: load balancing (round-robin)\n",
+        );
         assert_eq!(understood.left, []);
         let mode = |name: &str| snapshot.interface(name).unwrap().bond.mode.known().unwrap().clone();
         assert_eq!((mode("bond0"), mode("bond1")), ("balance-xor".to_owned(), "balance-rr".to_owned()));
@@ -258,7 +266,10 @@ mod tests {
         let tags = |name: &str| snapshot.interface(name).unwrap().vlan_tags.known().copied();
         assert_eq!((tags("eth0.5"), tags("qinq")), (Some(1), Some(2)));
         let master = |name: &str| snapshot.interface(name).unwrap().stack.master.known().cloned();
-        assert_eq!((master("eth0.5"), master("eth1"), master("em1")), (Some("br0".into()), Some("br0".into()), Some("team0".into())));
+        assert_eq!(
+            (master("eth0.5"), master("eth1"), master("em1")),
+            (Some("br0".into()), Some("br0".into()), Some("team0".into()))
+        );
         assert_eq!(snapshot.interface("team0").unwrap().kind.known(), Some(&InterfaceKind::Team));
     }
 }

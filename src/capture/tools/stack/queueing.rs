@@ -67,7 +67,13 @@ fn put(site: &mut Site, name: &str, rows: &[&Discipline], partial: bool) {
         }
         let counters = counters.map(|counters| block(site, row.line, counters, partial));
         let rate = rate_of(site, name, row);
-        qdiscs.push(Qdisc { kind: row.kind.clone(), handle: row.handle.clone(), parent: row.parent.clone(), counters, rate });
+        qdiscs.push(Qdisc {
+            kind: row.kind.clone(),
+            handle: row.handle.clone(),
+            parent: row.parent.clone(),
+            counters,
+            rate,
+        });
     }
     classes(site, rows, &mut qdiscs);
     if let Some(line) = rows.iter().find(|row| !row.is_class).map(|row| row.line) {
@@ -78,8 +84,15 @@ fn put(site: &mut Site, name: &str, rows: &[&Discipline], partial: bool) {
 }
 
 fn block(site: &mut Site, line: u32, counters: &[(&'static str, u64)], partial: bool) -> CounterBlock {
-    let counters = counters.iter().map(|(name, value)| Counter { name: (*name).to_owned(), values: vec![Some(*value)] });
-    CounterBlock { group: "qdisc".to_owned(), source: site.source(line), partial, at_ms: vec![0], counters: counters.collect() }
+    let counters =
+        counters.iter().map(|(name, value)| Counter { name: (*name).to_owned(), values: vec![Some(*value)] });
+    CounterBlock {
+        group: "qdisc".to_owned(),
+        source: site.source(line),
+        partial,
+        at_ms: vec![0],
+        counters: counters.collect(),
+    }
 }
 
 fn rate_of(site: &mut Site, name: &str, row: &Discipline) -> Reading<BitsPerSecond> {
@@ -96,7 +109,9 @@ fn rate_of(site: &mut Site, name: &str, row: &Discipline) -> Reading<BitsPerSeco
     };
     match told {
         Some("unlimited") => Reading::Absent(source),
-        Some(told) if rate(told).is_some() => rate(told).map_or_else(Reading::default, |rate| Reading::Known(BitsPerSecond(rate), source)),
+        Some(told) if rate(told).is_some() => {
+            rate(told).map_or_else(Reading::default, |rate| Reading::Known(BitsPerSecond(rate), source))
+        }
         _ => {
             let gap = Gap::new(GapKind::NotInCapture)
                 .detail(format!("classes and options of {} hold it", row.kind))
@@ -110,7 +125,10 @@ fn rate_of(site: &mut Site, name: &str, row: &Discipline) -> Reading<BitsPerSeco
 fn classes(site: &mut Site, rows: &[&Discipline], qdiscs: &mut [Qdisc]) {
     for qdisc in qdiscs.iter_mut().filter(|qdisc| qdisc.kind == "htb") {
         let of_root = |row: &&&Discipline| {
-            row.is_class && row.kind == "htb" && row.handle.starts_with(&qdisc.handle) && (row.parent == "root" || row.parent == qdisc.handle)
+            row.is_class
+                && row.kind == "htb"
+                && row.handle.starts_with(&qdisc.handle)
+                && (row.parent == "root" || row.parent == qdisc.handle)
         };
         let roots: Vec<&&Discipline> = rows.iter().filter(of_root).collect();
         if let [class] = roots.as_slice()
@@ -123,7 +141,10 @@ fn classes(site: &mut Site, rows: &[&Discipline], qdiscs: &mut [Qdisc]) {
 
 fn filters(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(At { value: Some(policed), line }) = tc::filters(cursor) else { return };
-    let Some(name) = device(intake.command).filter(|name| super::super::is_interface_name(name)).map(str::to_owned) else { return };
+    let Some(name) = device(intake.command).filter(|name| super::super::is_interface_name(name)).map(str::to_owned)
+    else {
+        return;
+    };
     let rows = vec![("police_packets".to_owned(), policed.packets), ("police_drops".to_owned(), policed.drops)];
     let partial = intake.is_filtered();
     intake.site.counters(&name, "tc_actions", line, rows, partial);
