@@ -262,6 +262,10 @@ impl Reader {
             match token {
                 Token::Redirect => is_file = true,
                 Token::Word(_) if is_file => is_file = false,
+                // Paths with a list in braces stand for several: `/sys/class/net/eth0/{mtu,speed}`.
+                Token::Word(word) if word.starts_with('/') && word.contains('{') => {
+                    words.extend(braces(&self.expand(word)));
+                }
                 Token::Word(word) => words.push(mend_option(self.expand(word))),
                 _ => {}
             }
@@ -461,6 +465,7 @@ mod tests {
         assert!(!one("dmesg | less").is_filtered());
         assert_eq!(one("grep eth /proc/interrupts").file(), Some("/proc/interrupts"));
         assert_eq!(one("cat a b").files(), ["a", "b"]);
+        assert_eq!(one("cat /sys/x/{mtu,speed}").files(), ["/sys/x/mtu", "/sys/x/speed"]);
         assert!(one("ss -tin").has_flag('i'));
         assert_eq!(one("ethtool -l eth0").last_operand(), Some("eth0"));
     }

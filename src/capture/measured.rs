@@ -91,8 +91,15 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         window_option: told(run.window.map(Bytes), source),
         local_address: told(run.local.clone(), source),
         peer_address: told(run.peer.clone(), source),
+        receiver_address: told(receiver(run), source),
         ..Measurement::default()
     }
+}
+
+/// The address that the data was sent to; it goes into commands, so nothing else passes for one.
+fn receiver(run: &Run) -> Option<String> {
+    let address = if run.sent? { &run.peer } else { &run.local };
+    address.clone().filter(|address| address.parse::<IpAddr>().is_ok())
 }
 
 /// Finds the interface, and which end this host was.

@@ -267,12 +267,19 @@ const PLAIN: &[&str] = &[
     "lscpu",
     "lspci",
     "lshw",
+    "mpstat",
     "netstat",
     "nstat",
+    "ping",
+    "route",
+    "sar",
     "ss",
     "sysctl",
     "tc",
+    "tracepath",
     "uname",
+    "uptime",
+    "vmstat",
 ];
 
 /// A command that stands on a line by itself without a prompt, perhaps framed: `ethtool -g eth0`, `**ethtool -g eth0**`,
@@ -301,7 +308,9 @@ pub(super) fn plain(line: &str) -> Option<&str> {
             || name == "tc" && ["qdisc", "class", "filter"].contains(word)
     };
     match arguments.split_first() {
-        None => ["dmesg", "ifconfig", "lspci", "lscpu", "lshw", "nstat", "ss"].contains(&name).then_some(text),
+        None => {
+            ["dmesg", "ifconfig", "lspci", "lscpu", "lshw", "nstat", "ss", "uptime"].contains(&name).then_some(text)
+        }
         Some((first, _)) => looks(first).then_some(text),
     }
 }

@@ -1,6 +1,6 @@
 //! One host of a capture while its readings are put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::Command;
 use super::measured::{self, Measured};
@@ -36,10 +36,10 @@ pub(super) struct Site {
     pub file: String,
     /// Tool whose output is being read.
     pub tool: &'static str,
-    /// A tool has understood something, though it may have no place in the snapshot.
-    pub was_read: bool,
     /// Network namespace of the output that is being read; empty for that of the host.
     pub namespace: String,
+    /// True once an output was understood, whether or not it told something that a snapshot holds.
+    pub heard: bool,
     interfaces: BTreeMap<(String, String), usize>,
     devices: BTreeMap<PciAddress, usize>,
     /// The kernel log.
@@ -48,7 +48,11 @@ pub(super) struct Site {
     pub pci: pci::Tree,
     measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
+    /// Network namespace that each group of counters of the host was read in.
+    counters_of: BTreeMap<String, String>,
     sysctl: BTreeMap<String, At<String>>,
+    /// Parameters that were read in a namespace of a container.
+    sysctl_elsewhere: BTreeSet<String>,
     sysctl_file: String,
 }
 
@@ -70,7 +74,7 @@ impl Site {
 
     /// True where nothing was read.
     pub fn is_empty(&self) -> bool {
-        !self.was_read
+        !self.heard
             && self.snapshot.interfaces.is_empty()
             && self.snapshot.devices.is_empty()
             && self.snapshot.host == Host::default()
@@ -201,8 +205,17 @@ impl Site {
         sample(&mut self.interface(name).counters, group, source, rows, partial);
     }
 
-    /// Adds a list of counters of the host.
+    /// Adds a list of counters of the host. Those of a container are another list, which counts only where the host's own
+    /// is missing.
     pub fn host_counters(&mut self, group: &str, line: u32, rows: Vec<(String, u64)>, partial: bool) {
+        let held = self.counters_of.get(group).is_none_or(|of| *of == self.namespace);
+        if !held && !self.namespace.is_empty() {
+            return;
+        }
+        if !held {
+            self.counters.retain(|block| block.group != group);
+        }
+        self.counters_of.insert(group.to_owned(), self.namespace.clone());
         let source = self.source(line);
         sample(&mut self.counters, group, source, rows, partial);
     }
@@ -223,8 +236,17 @@ impl Site {
         }
     }
 
-    /// Sets a kernel parameter by its dotted name; the last one counts.
+    /// Sets a kernel parameter by its dotted name; the last one counts, and one of a container only where the host's own is
+    /// missing.
     pub fn sysctl(&mut self, key: String, value: At<String>) {
+        if !self.namespace.is_empty() {
+            if self.sysctl.contains_key(&key) && !self.sysctl_elsewhere.contains(&key) {
+                return;
+            }
+            self.sysctl_elsewhere.insert(key.clone());
+        } else {
+            self.sysctl_elsewhere.remove(&key);
+        }
         self.sysctl_file = self.file.clone();
         self.sysctl.insert(key, value);
     }
@@ -261,12 +283,49 @@ fn rank_of(source: &Source) -> usize {
 }
 
 fn sample(blocks: &mut Vec<CounterBlock>, group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) {
-    let Some(block) = blocks.iter_mut().find(|block| block.group == group) else {
-        let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
-        blocks.push(CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters });
-        return;
-    };
+    match blocks.iter_mut().find(|block| block.group == group) {
+        Some(block) => add(block, rows, partial),
+        None => blocks.push(first(group, source, rows, partial)),
+    }
+}
+
+/// Adds a list of counters to a leaf that holds one list.
+pub(super) fn sample_leaf(
+    leaf: &mut Reading<CounterBlock>,
+    group: &str,
+    source: SourceId,
+    rows: Vec<(String, u64)>,
+    partial: bool,
+) {
+    match leaf {
+        Reading::Known(block, _) => add(block, rows, partial),
+        _ => *leaf = Reading::Known(first(group, source, rows, partial), source),
+    }
+}
+
+fn first(group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) -> CounterBlock {
+    let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
+    CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters }
+}
+
+fn add(block: &mut CounterBlock, rows: Vec<(String, u64)>, partial: bool) {
     if block.at_ms.len() >= MOST_SAMPLES {
+        return;
+    }
+    // Single rows, as `cat` prints them file by file, make up one sample until one of them comes again.
+    let fresh = |name: &String| block.get(name).is_none_or(|counter| counter.values.last() == Some(&None));
+    if partial && block.partial && rows.iter().all(|(name, _)| fresh(name)) {
+        let earlier = block.at_ms.len() - 1;
+        for (name, value) in rows {
+            match block.counters.iter_mut().find(|counter| counter.name == name) {
+                Some(counter) => counter.values[earlier] = Some(value),
+                None => {
+                    let mut values = vec![None; earlier];
+                    values.push(Some(value));
+                    block.counters.push(Counter { name, values });
+                }
+            }
+        }
         return;
     }
     block.partial |= partial;

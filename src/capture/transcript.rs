@@ -71,6 +71,9 @@ pub(super) fn read(text: &str, file: &str) -> (Hosts, Understanding) {
     (hosts, understanding)
 }
 
+/// Most commands behind the present one that are asked whether a line is theirs.
+const AHEAD: usize = 32;
+
 /// Cuts the lines at the prompts.
 fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Block<'a>> {
     let mut blocks = vec![Block { host: None, root: None, commands: Vec::new(), lines: Vec::new() }];
@@ -113,7 +116,7 @@ pub(super) fn output(lines: &[Line<'_>], commands: &[Command], site: &mut Site, 
     loop {
         cursor.skip_blank();
         let Some(line) = cursor.peek() else { break };
-        let named = (current..commands.len()).find(|at| {
+        let named = (current..commands.len().min(current + AHEAD)).find(|at| {
             let command = &commands[*at];
             tools::all()
                 .filter(|tool| (tool.answers)(command))
@@ -148,9 +151,9 @@ fn attempt(tool: &Tool, cursor: &mut Cursor<'_>, command: Option<&Command>, site
     };
     (tool.read)(cursor, &mut Intake { site, command });
     site.namespace.clear();
-    let moved = cursor.position() > before;
-    site.was_read |= moved;
-    moved
+    let spoke = cursor.position() > before;
+    site.heard |= spoke;
+    spoke
 }
 
 /// Lines that the shell or a program prints instead of an output, and echoes.

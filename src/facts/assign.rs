@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
+use super::catalogue::{Catalogue, DEVICE, HOST, INTERFACE, LINK, MEASUREMENT, QDISC};
 use super::entry::Put;
+use super::rows::{self, Row};
+use super::topology::Topology;
 use super::unit::Unit;
 use super::{Facts, set};
 use crate::knowledge::Knowledge;
 use crate::lang::{Allow, Context, Dim, Entity, Key, Quantity, Slot, State, Type, Value, Version, World, check};
-use crate::reading::{Gap, GapKind, Reading, Source};
-use crate::snapshot::{Counter, CounterBlock, Snapshot};
+use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
+use crate::snapshot::{Counter, CounterBlock, Qdisc, Snapshot};
 
 /// Carries out an assignment. `source` is what the new reading names as its origin.
 ///
@@ -47,18 +49,28 @@ fn assign_counter(
     source: Source,
 ) -> Result<(), String> {
     let source = snapshot.origins.source(source);
-    let blocks = match entity.scope {
-        INTERFACE => &mut snapshot.interfaces[entity.index as usize].counters,
+    match entity.scope {
+        INTERFACE => set_counter(&mut snapshot.interfaces[entity.index as usize].counters, counter, text, source),
         HOST => {
-            let known = snapshot.host.counters.known().cloned().unwrap_or_default();
-            snapshot.host.counters = Reading::Known(known, source);
-            match &mut snapshot.host.counters {
-                Reading::Known(blocks, _) => blocks,
-                Reading::Absent(_) | Reading::Unknown(_) => return Ok(()),
-            }
+            let mut blocks = snapshot.host.counters.known().cloned().unwrap_or_default();
+            set_counter(&mut blocks, counter, text, source)?;
+            snapshot.host.counters = Reading::Known(blocks, source);
+            Ok(())
         }
-        _ => return Err("only interfaces and the host have counters".into()),
-    };
+        QDISC => {
+            let place = Topology::of(snapshot).row_place(QDISC, entity.index as usize);
+            let qdisc = place.and_then(|(interface, place)| Qdisc::at_mut(snapshot, interface, place));
+            let Some(qdisc) = qdisc else { return Err("there is no such queueing discipline".into()) };
+            let mut blocks = Vec::from_iter(qdisc.counters.take());
+            let done = set_counter(&mut blocks, counter, text, source);
+            qdisc.counters = blocks.pop();
+            done
+        }
+        _ => Err("only interfaces, their queueing disciplines and the host have counters".into()),
+    }
+}
+
+fn set_counter(blocks: &mut Vec<CounterBlock>, counter: &str, text: &str, source: SourceId) -> Result<(), String> {
     let (group, name) = counter.split_once('.').unwrap_or((counter, ""));
     if text == "unknown" {
         blocks.retain(|block| block.group != group || !name.is_empty());
@@ -85,8 +97,9 @@ fn assign_counter(
 /// Splits `eth0.100.link.speed` into the subject and the path of the fact: the longest name that exists wins.
 fn target_of<'t>(snapshot: &Snapshot, target: &'t str) -> Result<(Entity, &'t str), String> {
     let facts = Facts::new(snapshot, Knowledge::embedded());
-    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT, MEMBER, QDISC]
+    let all = [HOST, INTERFACE, DEVICE, LINK, MEASUREMENT]
         .into_iter()
+        .chain(rows::kinds().iter().map(|kind| kind.scope))
         .flat_map(|scope| facts.entities(scope).collect::<Vec<_>>());
     let mut best: Option<(Entity, &str)> = None;
     for entity in all {

@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use super::entry::{Access, CounterView, Entry};
 use super::unit::Unit;
-use super::{counters, device, events, functions, host, interface, measurements, rows};
+use super::{
+    counters, device, events, functions, host, interface, measurements, members, processors, protocols, queues,
+};
 use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
 use crate::lang::{Dim, Function, Key, ScopeId, Slot, Type, Vocabulary};
@@ -28,8 +30,31 @@ pub const MEMBER: ScopeId = ScopeId(6);
 /// A queueing discipline.
 pub const QDISC: ScopeId = ScopeId(7);
 
+/// A queue of an interface.
+pub const QUEUE: ScopeId = ScopeId(8);
+/// An interrupt of an interface.
+pub const IRQ: ScopeId = ScopeId(9);
+/// A lane of a pluggable module.
+pub const LANE: ScopeId = ScopeId(10);
+/// An action of a filter of an interface.
+pub const ACTION: ScopeId = ScopeId(11);
+/// A health reporter of devlink.
+pub const REPORTER: ScopeId = ScopeId(12);
+/// A TCP connection.
+pub const FLOW: ScopeId = ScopeId(13);
+/// A route.
+pub const ROUTE: ScopeId = ScopeId(14);
+/// An NFS mount.
+pub const NFS: ScopeId = ScopeId(15);
+/// A setting in a file.
+pub const SETTING: ScopeId = ScopeId(16);
+/// An online CPU.
+pub const CPU: ScopeId = ScopeId(17);
+/// A kernel thread that works for the network.
+pub const THREAD: ScopeId = ScopeId(18);
+
 /// Names of the scopes as expressions use them.
-const NAMES: [(&str, ScopeId); 8] = [
+const NAMES: [(&str, ScopeId); 19] = [
     ("host", HOST),
     ("iface", INTERFACE),
     ("device", DEVICE),
@@ -38,6 +63,17 @@ const NAMES: [(&str, ScopeId); 8] = [
     ("measurement", MEASUREMENT),
     ("member", MEMBER),
     ("qdisc", QDISC),
+    ("queue", QUEUE),
+    ("irq", IRQ),
+    ("lane", LANE),
+    ("action", ACTION),
+    ("reporter", REPORTER),
+    ("flow", FLOW),
+    ("route", ROUTE),
+    ("nfs", NFS),
+    ("setting", SETTING),
+    ("cpu", CPU),
+    ("thread", THREAD),
 ];
 
 /// All facts.
@@ -62,8 +98,19 @@ impl Catalogue {
             device::link_entries(),
             events::entries(),
             measurements::entries(),
-            rows::member_entries(),
-            rows::qdisc_entries(),
+            members::member_entries(),
+            members::qdisc_entries(),
+            queues::queue_entries(),
+            queues::irq_entries(),
+            queues::lane_entries(),
+            queues::action_entries(),
+            queues::reporter_entries(),
+            protocols::flow_entries(),
+            protocols::route_entries(),
+            protocols::nfs_entries(),
+            protocols::setting_entries(),
+            processors::cpu_entries(),
+            processors::thread_entries(),
         ];
         scopes[usize::from(INTERFACE.0)].extend(counters::entries());
         for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {

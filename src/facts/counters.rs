@@ -16,6 +16,7 @@ use crate::knowledge::{CanonicalCounter, Place};
 use crate::lang::{Entity, State, Type, Value};
 use crate::reading::{Reading, SourceId};
 use crate::snapshot::InterfaceKind;
+pub(super) use rows::is_leaf;
 use rows::{Ask, Rows};
 
 /// A canonical counter of one subject.

@@ -6,7 +6,7 @@ use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::lang::{Type, Value};
 use crate::reading::{GapId, Reading, SourceId};
-use crate::snapshot::{BondMember, Host, Interface, Measurement, PciDevice, PcieLink, Qdisc};
+use crate::snapshot::{Host, Interface, Measurement, PciDevice, PcieLink, Snapshot};
 
 /// What is put into a reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,9 @@ pub enum Put {
 
 type Get<S> = fn(&S) -> Reading<Value>;
 type Set<S> = fn(&mut S, &Put) -> Result<(), String>;
+
+pub(super) type RowGet = fn(&Snapshot, usize, usize) -> Option<Reading<Value>>;
+pub(super) type RowSet = fn(&mut Snapshot, usize, usize, &Put) -> Option<Result<(), String>>;
 
 /// Where a fact is read and written.
 #[derive(Clone, Copy)]
@@ -37,10 +40,8 @@ pub(super) enum Access {
     Link(Get<PcieLink>, Set<PcieLink>),
     /// A reading of a measured result.
     Measurement(Get<Measurement>, Set<Measurement>),
-    /// A reading of a bond's member.
-    Member(Get<BondMember>, Set<BondMember>),
-    /// A reading of a queueing discipline.
-    Qdisc(Get<Qdisc>, Set<Qdisc>),
+    /// A reading of a row, by its owner (an interface, or 0 for the host) and its place in the list.
+    Row(RowGet, RowSet),
     /// A kernel parameter of the host.
     Sysctl(Parameter),
     /// A view of an offload feature of an interface.
@@ -72,7 +73,7 @@ pub struct Entry {
     pub unit: Unit,
     /// What it says, in one line.
     pub doc: String,
-    /// Command that supplies it, with `{if}` or `{bdf}` where a name belongs; empty for derived facts.
+    /// Command that supplies it, with `{if}`, `{bdf}` or `{peer}` where a name belongs; empty for derived facts.
     pub command: &'static str,
     pub(super) access: Access,
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::unit::Unit;
 use crate::lang::{self, Dim, Type, Value, Words};
-use crate::reading::{BitsPerSecond, Bytes, Gigatransfers, Reading, Seconds, Version};
-use crate::snapshot::{Duplex, InterfaceKind, LinkModes, OperState, PciAddress, PcieRole, PortType, Word};
+use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Gigatransfers, Reading, Seconds, Version};
+use crate::snapshot::{
+    Bus, Duplex, InterfaceKind, LinkModes, OperState, PciAddress, PcieRole, PortType, Word, XdpMode,
+};
 
 /// A type that facts can have.
 pub trait Fact: Sized {
@@ -123,6 +125,27 @@ impl Fact for Gigatransfers {
     }
 }
 
+macro_rules! plain {
+    ($kind:ty, $unit:ident, |$value:ident| $number:expr, $wrap:expr) => {
+        impl Fact for $kind {
+            const UNIT: Unit = Unit::$unit;
+            fn kind() -> Type {
+                Type::PLAIN
+            }
+            fn to_value(&self) -> Value {
+                let $value = self;
+                Value::Number($number)
+            }
+            fn from_value(value: &Value) -> Result<Self, String> {
+                number(value).map($wrap)
+            }
+        }
+    };
+}
+plain!(f64, Plain, |value| *value, |number| number);
+plain!(Celsius, Plain, |value| value.0, Celsius);
+plain!(Decibel, Plain, |value| value.0, Decibel);
+
 impl Fact for Seconds {
     const UNIT: Unit = Unit::Seconds;
     fn kind() -> Type {
@@ -146,6 +169,22 @@ impl Fact for String {
     }
     fn from_value(value: &Value) -> Result<Self, String> {
         text(value).map(Into::into)
+    }
+}
+
+impl Fact for Vec<u32> {
+    const UNIT: Unit = Unit::Plain;
+    fn kind() -> Type {
+        Type::list(Type::PLAIN)
+    }
+    fn to_value(&self) -> Value {
+        Value::List(self.iter().map(Fact::to_value).collect())
+    }
+    fn from_value(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::List(items) => items.iter().map(u32::from_value).collect(),
+            other => Err(format!("{other:?} is no list")),
+        }
     }
 }
 
@@ -234,7 +273,7 @@ macro_rules! word_facts {
         })*
     };
 }
-word_facts!(InterfaceKind, OperState, Duplex, PortType, PcieRole);
+word_facts!(InterfaceKind, OperState, Duplex, PortType, PcieRole, Bus, XdpMode);
 
 #[cfg(test)]
 mod tests {

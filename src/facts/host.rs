@@ -1,12 +1,12 @@
 //! Facts of scope `host`.
 
-use super::catalogue::{EVENT, HOST, MEASUREMENT};
+use super::catalogue::{CPU, EVENT, FLOW, HOST, MEASUREMENT, NFS, ROUTE, SETTING, THREAD};
 use super::entry::{Access, Entry, Put, derived, facts};
 use super::unit::Unit;
-use super::{Derived, events, measurements, sysctl};
+use super::{Derived, events, measurements, placement, protocols, rows, sysctl};
 use crate::lang::{Dim, Type, Value};
 use crate::reading::{Bytes, Reading, Seconds, Version};
-use crate::snapshot::Host;
+use crate::snapshot::{ConfiguredSetting, Cpu, Flow, Host, NfsMount, Route, Thread};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = readings();
@@ -32,7 +32,27 @@ pub(super) fn entries() -> Vec<Entry> {
             },
         ),
     });
+    entries.extend(protocols::gauges());
+    entries.extend(placement::host_entries());
     entries.extend([
+        derived("flows", Type::list(Type::Entity(FLOW)), Unit::Plain, "TCP connections", rows::list::<Flow>),
+        derived("routes", Type::list(Type::Entity(ROUTE)), Unit::Plain, "routes", rows::list::<Route>),
+        derived("cpu", Type::list(Type::Entity(CPU)), Unit::Plain, "online CPUs", rows::list::<Cpu>),
+        derived(
+            "threads",
+            Type::list(Type::Entity(THREAD)),
+            Unit::Plain,
+            "kernel threads that work for the network",
+            rows::list::<Thread>,
+        ),
+        derived("nfs.mounts", Type::list(Type::Entity(NFS)), Unit::Plain, "NFS mounts", rows::list::<NfsMount>),
+        derived(
+            "configured",
+            Type::list(Type::Entity(SETTING)),
+            Unit::Plain,
+            "settings that files keep for the next boot",
+            rows::list::<ConfiguredSetting>,
+        ),
         derived(
             "log",
             Type::list(Type::Entity(EVENT)),
@@ -46,6 +66,20 @@ pub(super) fn entries() -> Vec<Entry> {
             Unit::Plain,
             "results that the user gave",
             |facts, _| measurements::list(facts, None),
+        ),
+        derived(
+            "measured_worst",
+            Type::Entity(MEASUREMENT),
+            Unit::Plain,
+            "result with the largest share of segments that were sent again",
+            |facts, _| measurements::worst(facts),
+        ),
+        derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results, where they agree",
+            |facts, _| measurements::peer(facts, None),
         ),
         derived("window", Type::number(Dim::TIME), Unit::Seconds, "length of the sample", |facts, _| {
             let seconds = facts.snapshot().sample.seconds;
@@ -69,6 +103,28 @@ fn readings() -> Vec<Entry> {
         "uptime" = uptime: Seconds, "cat /proc/uptime", "time since boot";
         "cpus" = cpus: u32, "nproc", "online CPUs";
         "memory" = memory: Bytes, "cat /proc/meminfo", "installed memory";
+        "cloud" = cloud: String, "cat /sys/class/dmi/id/sys_vendor", "cloud that it runs in";
+        "chassis" = chassis: String, "hostnamectl", "kind of case";
+        "rules" = rules: Vec<String>, "ip rule show", "rules of policy routing beyond the kernel's own";
+        "services" = services: Vec<String>, "ps -e -o comm=", "programs that matter to the network and run";
+        "cpu.vendor" = processors.vendor: String, "lscpu", "vendor of the CPUs";
+        "cpu.model" = processors.model: String, "lscpu", "model of the CPUs";
+        "numa_nodes" = processors.numa_nodes: u32, "lscpu", "NUMA nodes";
+        "llc_size" = processors.llc: Bytes, "lscpu", "last level cache of one CPU";
+        "cpufreq.driver" = processors.frequency_driver: String, "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "driver of the CPU clock";
+        "cpufreq.governor" = processors.governor: String, "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "governor of the CPU clock, if all CPUs have the same";
+        "cpufreq.epp" = processors.energy_preference: String, "cat /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference", "energy preference, if all CPUs have the same";
+        "cpuidle.latency" = processors.deepest_idle_latency: u32, "cpupower idle-info", "exit latency of the deepest idle state in use, in microseconds";
+        "on_battery" = processors.on_battery: bool, "cat /sys/class/power_supply/*/online", "runs on battery";
+        "iommu" = processors.iommu: String, "cat /sys/kernel/iommu_groups/*/type", "type of the IOMMU's domains";
+        "irqbalance.running" = irqbalance.running: bool, "systemctl is-active irqbalance", "irqbalance runs";
+        "irqbalance.banned" = irqbalance.banned: String, "cat /etc/default/irqbalance", "CPUs that irqbalance may not use";
+        "conntrack.count" = conntrack.count: u64, "cat /proc/sys/net/netfilter/nf_conntrack_count", "tracked connections";
+        "conntrack.max" = conntrack.max: u64, "cat /proc/sys/net/netfilter/nf_conntrack_max", "most tracked connections";
+        "conntrack.buckets" = conntrack.buckets: u64, "cat /proc/sys/net/netfilter/nf_conntrack_buckets", "hash buckets of the connection table";
+        "neighbours.v4" = neighbours.v4: u32, "ip -4 neigh | wc -l", "IPv4 neighbours";
+        "neighbours.v6" = neighbours.v6: u32, "ip -6 neigh | wc -l", "IPv6 neighbours";
+        "neighbours.failed" = neighbours.failed: u32, "ip neigh show nud failed", "neighbours that never answered";
         "privileged" = privileged: bool, "id -u", "the readings were taken with the privileges of root";
     }
 }

@@ -1,13 +1,18 @@
 //! Facts of scope `iface`.
 
-use super::catalogue::{DEVICE, EVENT, INTERFACE, MEASUREMENT, MEMBER, QDISC};
+use std::net::IpAddr;
+
+use super::catalogue::{ACTION, DEVICE, EVENT, INTERFACE, IRQ, LANE, MEASUREMENT, MEMBER, QDISC, QUEUE, REPORTER};
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements, offload, rows, speed, suspects};
+use super::{Derived, Facts, ceilings, events, measurements, members, offload, placement, rows, speed, suspects};
 use crate::lang::{Dim, State, Type, Value};
-use crate::reading::{BitsPerSecond, Bytes, Reading};
-use crate::snapshot::{Duplex, Interface, InterfaceKind, LinkModes, OperState, PortType};
+use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
+use crate::snapshot::{
+    BondMember, Bus, Duplex, HealthReporter, Interface, InterfaceKind, Irq, LinkModes, ModuleLane, OperState, PortType,
+    Qdisc, Queue, TcAction, XdpMode,
+};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries: Vec<Entry> = readings()
@@ -42,6 +47,8 @@ pub(super) fn entries() -> Vec<Entry> {
     ]);
     entries.extend(offload::entries());
     entries.extend(suspects::entries());
+    entries.extend(placement::entries());
+    entries.extend(for_commands());
     entries.extend([
         derived(
             "log",
@@ -62,11 +69,32 @@ pub(super) fn entries() -> Vec<Entry> {
             Type::list(Type::Entity(MEMBER)),
             Unit::Plain,
             "members as the bond sees them",
-            |facts, index| rows::list(facts, index, MEMBER, &facts.snapshot().interfaces[index].bond.members),
+            rows::list::<BondMember>,
         ),
-        derived("qdisc", Type::list(Type::Entity(QDISC)), Unit::Plain, "queueing disciplines", |facts, index| {
-            rows::list(facts, index, QDISC, &facts.snapshot().interfaces[index].qdiscs)
-        }),
+        derived("qdisc", Type::list(Type::Entity(QDISC)), Unit::Plain, "queueing disciplines", rows::list::<Qdisc>),
+        derived("queue", Type::list(Type::Entity(QUEUE)), Unit::Plain, "queues", rows::list::<Queue>),
+        derived("irq", Type::list(Type::Entity(IRQ)), Unit::Plain, "interrupts", rows::list::<Irq>),
+        derived(
+            "module.lanes",
+            Type::list(Type::Entity(LANE)),
+            Unit::Plain,
+            "lanes of the module",
+            rows::list::<ModuleLane>,
+        ),
+        derived(
+            "tc.actions",
+            Type::list(Type::Entity(ACTION)),
+            Unit::Plain,
+            "actions of filters",
+            rows::list::<TcAction>,
+        ),
+        derived(
+            "devlink.health",
+            Type::list(Type::Entity(REPORTER)),
+            Unit::Plain,
+            "health reporters of devlink",
+            rows::list::<HealthReporter>,
+        ),
         derived(
             "link.speed_verdict",
             Type::Word(&speed::VERDICTS),
@@ -107,6 +135,34 @@ pub(super) fn entries() -> Vec<Entry> {
         entries.push(derived(path, rate.clone(), Unit::BitsPerSecond, doc, *get));
     }
     entries
+}
+
+/// What commands and their texts are filled in with.
+fn for_commands() -> Vec<Entry> {
+    vec![
+        derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results measured over it, where they agree",
+            |facts, index| measurements::peer(facts, Some(index)),
+        ),
+        derived(
+            "root_qdisc",
+            Type::Entity(QDISC),
+            Unit::Plain,
+            "queueing discipline that everything passes",
+            members::root_qdisc,
+        ),
+        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
+        derived(
+            "ceiling.range",
+            Type::Text,
+            Unit::Plain,
+            "range that the interface could carry, in words",
+            ceilings::interface_range,
+        ),
+    ]
 }
 
 fn readings() -> Vec<Entry> {
@@ -177,6 +233,61 @@ fn readings() -> Vec<Entry> {
         "stack.master" = stack.master: String, "ip link show {if}", "name of the bond, bridge, team or VRF above";
         "stack.members" = stack.members: Vec<String>, "ip link show master {if}", "names of the members";
         "stack.peer" = stack.peer: String, "ip link show {if}", "name of the other end of the pair";
+        "features_refused" = features_refused: Vec<String>, "ethtool -k {if}", "features that somebody asked for in vain";
+        "bus" = bus: Bus, "ls -l /sys/class/net/{if}/device", "bus that it hangs on";
+        "virtual_functions" = virtual_functions: u32, "cat /sys/class/net/{if}/device/sriov_numvfs", "virtual functions that it has made";
+        "gro_max_size" = gro_max_size: Bytes, "ip -d link show {if}", "largest packet that GRO builds";
+        "gso_max_size" = gso_max_size: Bytes, "ip -d link show {if}", "largest packet that GSO sends";
+        "vlan_id" = vlan_id: u32, "ip -d link show {if}", "VLAN identifier";
+        "rss.table" = rss.table: Vec<u32>, "ethtool -x {if}", "entries of the indirection table by receive queue";
+        "rss.function" = rss.function: String, "ethtool -x {if}", "hash function";
+        "rss.configured" = rss.configured: bool, "ethtool -x {if}", "somebody set the indirection table";
+        "pfc.mask" = pfc.enabled_mask: u32, "dcb pfc show dev {if}", "bit n is set where priority n is paused by itself";
+        "pfc.priorities" = pfc.priorities: u32, "dcb pfc show dev {if}", "priorities that the driver can pause";
+        "module.present" = module.present: bool, "sudo ethtool -m {if}", "a module sits in the cage";
+        "module.kind" = module.identifier: String, "sudo ethtool -m {if}", "form factor of the module";
+        "module.vendor" = module.vendor: String, "sudo ethtool -m {if}", "vendor of the module";
+        "module.part_number" = module.part_number: String, "sudo ethtool -m {if}", "part number of the module";
+        "module.compliance" = module.compliance: Vec<String>, "sudo ethtool -m {if}", "what the module complies with";
+        "module.bit_rate" = module.bit_rate: u32, "sudo ethtool -m {if}", "nominal bit rate of the module in Mb/s";
+        "module.copper" = module.copper: bool, "sudo ethtool -m {if}", "the module is a copper cable";
+        "module.dom" = module.diagnostics: bool, "sudo ethtool -m {if}", "the module has diagnostics";
+        "module.temp" = module.temperature: Celsius, "sudo ethtool -m {if}", "temperature of the module";
+        "module.voltage" = module.voltage: f64, "sudo ethtool -m {if}", "supply voltage of the module in volts";
+        "module.tx_fault" = module.tx_fault: bool, "sudo ethtool -m {if}", "the module reports a fault of its transmitter";
+        "module.rx_los" = module.rx_los: bool, "sudo ethtool -m {if}", "the module sees no light";
+        "module.rx_power_high_alarm" = module.thresholds.rx_power_high_alarm: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, high alarm, in dBm";
+        "module.rx_power_low_alarm" = module.thresholds.rx_power_low_alarm: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, low alarm, in dBm";
+        "module.rx_power_high_warn" = module.thresholds.rx_power_high_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, high warning, in dBm";
+        "module.rx_power_low_warn" = module.thresholds.rx_power_low_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, low warning, in dBm";
+        "module.tx_power_high_warn" = module.thresholds.tx_power_high_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: transmitted power, high warning, in dBm";
+        "module.tx_power_low_warn" = module.thresholds.tx_power_low_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: transmitted power, low warning, in dBm";
+        "module.bias_high_warn" = module.thresholds.bias_high_warn: f64, "sudo ethtool -m {if}", "threshold of the module: bias current, high warning, in mA";
+        "module.bias_low_warn" = module.thresholds.bias_low_warn: f64, "sudo ethtool -m {if}", "threshold of the module: bias current, low warning, in mA";
+        "module.temp_high_alarm" = module.thresholds.temperature_high_alarm: Celsius, "sudo ethtool -m {if}", "threshold of the module: temperature, high alarm";
+        "module.temp_high_warn" = module.thresholds.temperature_high_warn: Celsius, "sudo ethtool -m {if}", "threshold of the module: temperature, high warning";
+        "xdp.mode" = xdp.mode: XdpMode, "ip -d link show {if}", "where its XDP program runs";
+        "xdp.program" = xdp.program: String, "ip -d link show {if}", "name of its XDP program";
+        "usb.id" = usb.id: String, "lsusb", "vendor and product of the USB device";
+        "usb.speed" = usb.speed: BitsPerSecond, "lsusb -t", "speed of the USB bus";
+        "usb.version" = usb.version: String, "lsusb -v", "version of the standard that the USB device names";
+        "usb.product" = usb.product: String, "lsusb", "name that the USB device gives";
+        "wifi.signal" = wireless.signal: Decibel, "iw dev {if} link", "signal of the access point in dBm";
+        "wifi.tx_bitrate" = wireless.tx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame sent";
+        "wifi.rx_bitrate" = wireless.rx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame received";
+        "wifi.power_save" = wireless.power_save: bool, "iw dev {if} get power_save", "power saving is on";
+        "wifi.frequency" = wireless.frequency: u32, "iw dev {if} link", "channel in MHz";
+        "tunnel.remote" = tunnel.remote: String, "ip -d link show {if}", "address of the other end";
+        "tunnel.local" = tunnel.local: String, "ip -d link show {if}", "own outer address";
+        "tunnel.port" = tunnel.port: u32, "ip -d link show {if}", "UDP port of the tunnel";
+        "tunnel.vni" = tunnel.vni: u32, "ip -d link show {if}", "network identifier of the tunnel";
+        "program" = tunnel.program: String, "sudo ss -xp", "program that reads packets from the tun device";
+        "bridge.stp" = bridge.stp: bool, "ip -d link show {if}", "spanning tree protocol is on";
+        "bridge.vlan_filtering" = bridge.vlan_filtering: bool, "ip -d link show {if}", "the bridge filters by VLAN";
+        "bridge.netfilter" = bridge.netfilter: bool, "ip -d link show {if}", "packets of the bridge go through netfilter";
+        "devlink.fw_app" = devlink.firmware_package: String, "devlink dev info", "package in the firmware";
+        "rdma.device" = rdma.device: String, "rdma link", "RDMA device of the port";
+        "rdma.state" = rdma.state: String, "rdma link", "state of the RDMA port";
         "is_session" = session.is_session: bool, "echo $SSH_CONNECTION", "the user's own session runs over it";
         "is_default_route" = session.is_default_route: bool, "ip route show default", "the default route leaves by it";
     }
@@ -210,6 +321,27 @@ fn members(facts: &Facts<'_>, index: usize) -> Derived {
         Reading::Unknown(_) => State::Unknown,
     };
     Derived::of(state, from)
+}
+
+/// The first address that is neither link-local nor of the host itself; absent where it has none.
+fn ip_address(facts: &Facts<'_>, index: usize) -> Derived {
+    let reachable = |held: &String| {
+        let address: IpAddr = held.split('/').next()?.parse().ok()?;
+        let near = match address {
+            IpAddr::V4(one) => one.is_link_local(),
+            IpAddr::V6(one) => one.is_unicast_link_local(),
+        };
+        (!near && !address.is_loopback() && !address.is_unspecified()).then_some(address)
+    };
+    let from = facts.key(INTERFACE, index, "addresses");
+    match &facts.snapshot().interfaces[index].addresses {
+        Reading::Known(all, _) => {
+            let first = all.iter().find_map(reachable).map(|address| Value::Text(address.to_string().into()));
+            Derived::of(first.map_or(State::Absent, State::Known), from)
+        }
+        Reading::Absent(_) => Derived::absent(from),
+        Reading::Unknown(_) => Derived::unknown(from),
+    }
 }
 
 /// A positive test: the driver drives hardware. A port type alone proves nothing.

@@ -12,7 +12,12 @@ mod functions;
 mod host;
 mod interface;
 mod measurements;
+mod members;
 mod offload;
+mod placement;
+mod processors;
+mod protocols;
+mod queues;
 mod rows;
 mod speed;
 mod suspects;
@@ -22,7 +27,7 @@ mod unit;
 
 pub use crate::ceiling::verdict::Verdict as MeasuredVerdict;
 pub use assign::{assign, constant};
-pub use catalogue::{Catalogue, DEVICE, EVENT, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
+pub use catalogue::{Catalogue, DEVICE, EVENT, FLOW, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
 pub use ceilings::{InterfaceCeiling, PathCeiling, pcie_generation, pcie_raw_rate};
 pub use counters::{Count, Counted, Lost};
 pub use entry::{CounterView, Entry, Put};
@@ -37,7 +42,7 @@ use crate::formats::shell::shell_quote;
 use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Key, ScopeId, State, Value};
 use crate::reading::{Gap, GapId, Reading, SourceId};
-use crate::snapshot::{BondMember, LogLine, Measurement, PcieLink, Qdisc, Snapshot};
+use crate::snapshot::{LogLine, Measurement, PcieLink, Snapshot};
 use entry::Access;
 use topology::Topology;
 
@@ -155,8 +160,7 @@ impl<'a> Facts<'a> {
             LINK => self.topology.link_count(),
             EVENT => self.events().len(),
             MEASUREMENT => self.snapshot.host.measured.known().map_or(0, Vec::len),
-            MEMBER | QDISC => self.topology.row_count(scope),
-            _ => 0,
+            _ => self.topology.row_count(scope),
         };
         (0..count).map(move |index| Self::entity(scope, index))
     }
@@ -183,13 +187,8 @@ impl<'a> Facts<'a> {
             MEASUREMENT => {
                 self.measurement(index).map_or_else(String::new, |one| format!("{} result {}", one.tool, index + 1))
             }
-            MEMBER => self.bond_member(index).map_or_else(String::new, |(bond, member)| {
-                format!("{} in {}", member.name, self.snapshot.interfaces[bond].name)
-            }),
-            QDISC => self.qdisc(index).map_or_else(String::new, |(interface, one)| {
-                format!("{} {} of {}", one.kind, one.handle, self.snapshot.interfaces[interface].name)
-            }),
-            _ => "host".into(),
+            HOST => "host".into(),
+            scope => self.row_name(scope, index).unwrap_or_default(),
         }
     }
 
@@ -213,16 +212,28 @@ impl<'a> Facts<'a> {
         self.snapshot.host.measured.known()?.get(index)
     }
 
-    /// A member of a bond, and the bond.
-    pub fn bond_member(&self, index: usize) -> Option<(usize, &'a BondMember)> {
-        let (interface, place) = self.topology.row_place(MEMBER, index)?;
-        Some((interface, self.snapshot.interfaces[interface].bond.members.known()?.get(place)?))
+    /// A row, and the index of its owner.
+    fn row<T: rows::Row>(&self, index: usize) -> Option<(usize, &'a T)> {
+        let (owner, place) = self.topology.row_place(T::SCOPE, index)?;
+        Some((owner, T::at(self.snapshot, owner, place)?))
     }
 
-    /// A queueing discipline, and its interface.
-    pub fn qdisc(&self, index: usize) -> Option<(usize, &'a Qdisc)> {
-        let (interface, place) = self.topology.row_place(QDISC, index)?;
-        Some((interface, self.snapshot.interfaces[interface].qdiscs.known()?.get(place)?))
+    /// The interface that a row belongs to; `None` for the host's.
+    fn row_owner(&self, scope: ScopeId, index: usize) -> Option<usize> {
+        rows::kind(scope).filter(|kind| !kind.of_host)?;
+        self.topology.row_place(scope, index).map(|(owner, _)| owner)
+    }
+
+    fn row_name(&self, scope: ScopeId, index: usize) -> Option<String> {
+        let kind = rows::kind(scope)?;
+        let (owner, place) = self.topology.row_place(scope, index)?;
+        let of = if kind.of_host { "" } else { &self.snapshot.interfaces.get(owner)?.name };
+        (kind.name)(self.snapshot, owner, place, of)
+    }
+
+    /// State of the first of these facts.
+    fn lookup_state(&self, keys: &[Key]) -> State {
+        keys.first().map_or(State::Unknown, |key| self.lookup(*key).state)
     }
 
     /// A fact under another name.
@@ -307,8 +318,10 @@ impl<'a> Facts<'a> {
             Access::Device(get, _) => self.snapshot.devices.get(index).map(get),
             Access::Link(get, _) => self.topology.link(self.snapshot, index).map(get),
             Access::Measurement(get, _) => self.measurement(index).map(get),
-            Access::Member(get, _) => self.bond_member(index).map(|(_, member)| get(member)),
-            Access::Qdisc(get, _) => self.qdisc(index).map(|(_, one)| get(one)),
+            Access::Row(get, _) => {
+                let (owner, place) = self.topology.row_place(key.entity.scope, index)?;
+                get(self.snapshot, owner, place)
+            }
             Access::Sysctl(parameter) => Some(parameter.get(&self.snapshot.host)),
             Access::Offload(offload) => self.snapshot.interfaces.get(index).map(|interface| offload.get(interface)),
             Access::Derived(_) | Access::Counter(..) => None,
@@ -369,7 +382,8 @@ impl<'a> Facts<'a> {
         gap
     }
 
-    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none.
+    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none, or where it needs a name
+    /// that is not known.
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
@@ -377,11 +391,18 @@ impl<'a> Facts<'a> {
         // One placeholder for each scope: a name that looks like the other one must not be filled in a second time.
         let (place, name) = match key.entity.scope {
             INTERFACE => ("{if}", interface(index)),
-            MEMBER => ("{if}", self.bond_member(index).and_then(|(bond, _)| interface(bond))),
-            QDISC => ("{if}", self.qdisc(index).and_then(|(owner, _)| interface(owner))),
             DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
             LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
-            _ => return entry.command.into(),
+            MEASUREMENT if entry.command.contains("{peer}") => {
+                match self.measurement(index).and_then(|one| one.peer_address.known()) {
+                    Some(peer) => ("{peer}", Some(peer.clone())),
+                    None => return String::new(),
+                }
+            }
+            scope => match self.row_owner(scope, index) {
+                Some(owner) => ("{if}", interface(owner)),
+                None => return entry.command.into(),
+            },
         };
         entry.command.replace(place, &shell_quote(&name.unwrap_or_default()))
     }
@@ -441,19 +462,9 @@ pub fn set(snapshot: &mut Snapshot, entity: Entity, path: &str, put: &Put) -> Re
             Reading::Known(all, _) => set(all.get_mut(index).ok_or_else(gone)?, put),
             _ => Err(gone()),
         },
-        Some(Access::Member(_, set)) => {
-            let (interface, place) = Topology::of(snapshot).row_place(MEMBER, index).ok_or_else(gone)?;
-            match &mut snapshot.interfaces[interface].bond.members {
-                Reading::Known(members, _) => set(&mut members[place], put),
-                _ => Err(gone()),
-            }
-        }
-        Some(Access::Qdisc(_, set)) => {
-            let (interface, place) = Topology::of(snapshot).row_place(QDISC, index).ok_or_else(gone)?;
-            match &mut snapshot.interfaces[interface].qdiscs {
-                Reading::Known(qdiscs, _) => set(&mut qdiscs[place], put),
-                _ => Err(gone()),
-            }
+        Some(Access::Row(_, set)) => {
+            let (owner, place) = Topology::of(snapshot).row_place(entity.scope, index).ok_or_else(gone)?;
+            set(snapshot, owner, place, put).unwrap_or_else(|| Err(gone()))
         }
         Some(Access::Derived(_) | Access::Counter(..)) | None => {
             Err(format!("`{path}` follows from other facts: set those that it follows from"))

@@ -196,7 +196,8 @@ pub(super) fn entries() -> Vec<Entry> {
             };
             let dot = if parameter.field.is_empty() { "" } else { "." };
             Entry {
-                path: format!("sysctl.{}{dot}{}", parameter.name, parameter.field),
+                // A dash would be a minus in a rule.
+                path: format!("sysctl.{}{dot}{}", parameter.name.replace('-', "_"), parameter.field),
                 kind,
                 unit,
                 doc: parameter.doc.into(),

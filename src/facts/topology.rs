@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::catalogue::{MEMBER, QDISC};
 use super::rows;
 use crate::lang::ScopeId;
 use crate::snapshot::{PciAddress, PcieLink, Snapshot};
 
-/// Rows of one kind that belong to interfaces.
+/// Rows of one kind.
 #[derive(Debug, Default)]
 struct Rows {
-    /// Interface and place in its list of each row.
+    /// Owner (an interface, or 0 for the host) and place in its list of each row.
     places: Vec<(usize, usize)>,
-    /// First row of each interface.
+    /// First row of each owner.
     first: Vec<usize>,
 }
 
@@ -54,13 +53,14 @@ impl Topology {
                 topology.ports[*device].push(index);
             }
         }
-        for scope in [MEMBER, QDISC] {
+        for kind in rows::kinds() {
             let mut all = Rows::default();
-            for (index, interface) in snapshot.interfaces.iter().enumerate() {
+            let owners = if kind.of_host { 1 } else { snapshot.interfaces.len() };
+            for owner in 0..owners {
                 all.first.push(all.places.len());
-                all.places.extend((0..rows::count(interface, scope)).map(|place| (index, place)));
+                all.places.extend((0..(kind.count)(snapshot, owner)).map(|place| (owner, place)));
             }
-            topology.rows.insert(scope.0, all);
+            topology.rows.insert(kind.scope.0, all);
         }
         // Functions with equal domain, bus and device are one card behind one link.
         let mut by_slot: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -108,14 +108,14 @@ impl Topology {
         self.rows.get(&scope.0).map_or(0, |rows| rows.places.len())
     }
 
-    /// Interface and place of a row.
+    /// Owner and place of a row.
     pub(super) fn row_place(&self, scope: ScopeId, row: usize) -> Option<(usize, usize)> {
         self.rows.get(&scope.0)?.places.get(row).copied()
     }
 
-    /// First row of an interface.
-    pub(super) fn first_row(&self, scope: ScopeId, interface: usize) -> usize {
-        self.rows.get(&scope.0).and_then(|rows| rows.first.get(interface).copied()).unwrap_or(0)
+    /// First row of an owner.
+    pub(super) fn first_row(&self, scope: ScopeId, owner: usize) -> usize {
+        self.rows.get(&scope.0).and_then(|rows| rows.first.get(owner).copied()).unwrap_or(0)
     }
 
     /// Functions of the card of a device.

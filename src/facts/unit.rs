@@ -24,6 +24,8 @@ pub enum Unit {
     Packets,
     /// Packets per second.
     PacketsPerSecond,
+    /// Times per second.
+    PerSecond,
     /// Bytes per second.
     BytesPerSecond,
     /// A share of one.
@@ -43,6 +45,7 @@ impl Unit {
             Self::Descriptors => "descriptors",
             Self::Packets => "packets",
             Self::PacketsPerSecond => "packets/s",
+            Self::PerSecond => "/s",
             Self::BytesPerSecond => "B/s",
         }
     }

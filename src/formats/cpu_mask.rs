@@ -1,18 +1,19 @@
-//! CPU masks as the kernel prints them: hexadecimal words of 32 CPUs with commas between, the highest first.
+//! CPU masks such as `ff` and `00000001,000000ff`: hexadecimal words of 32 bits, the highest first.
 
-/// The CPUs of a mask: `00000000,0000000f` are 0 to 3. None for anything else.
-pub fn parse(text: &str) -> Option<Vec<u32>> {
-    let words: Vec<&str> = text.trim().split(',').collect();
-    let last = words.len().checked_sub(1)?;
+/// Most CPUs of a mask.
+const MOST: usize = 1 << 16;
+
+/// The CPUs whose bits are set; `None` if it is no mask.
+pub fn members(text: &str) -> Option<Vec<u32>> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > MOST / 2 {
+        return None;
+    }
     let mut cpus = Vec::new();
-    for (at, word) in words.iter().rev().enumerate() {
-        // All words but the first have their leading zeros.
-        let fits = if at == last { (1..=8).contains(&word.len()) } else { word.len() == 8 };
-        if !fits || at > 512 || !word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        let bits = u32::from_str_radix(word, 16).ok()?;
-        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| at as u32 * 32 + bit));
+    for (word, digits) in text.rsplit(',').enumerate() {
+        let plain = !digits.is_empty() && digits.len() <= 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bits = plain.then(|| u32::from_str_radix(digits, 16).ok())??;
+        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| word as u32 * 32 + bit));
     }
     Some(cpus)
 }
@@ -22,12 +23,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_highest_first() {
-        assert_eq!(parse("f"), Some(vec![0, 1, 2, 3]));
-        assert_eq!(parse("00000001,80000000\n"), Some(vec![31, 32]));
-        assert_eq!(parse("0"), Some(Vec::new()));
-        for odd in ["", "g", "1,2", "000000001", "0-3", "1,,00000000"] {
-            assert_eq!(parse(odd), None, "{odd}");
+    fn the_lowest_word_stands_last() {
+        assert_eq!(members("0\n"), Some(Vec::new()));
+        assert_eq!(members("05"), Some(vec![0, 2]));
+        assert_eq!(members("00000001,80000000"), Some(vec![31, 32]));
+        for bad in ["", "0x1", "1,,2", "g", "123456789", "-1"] {
+            assert_eq!(members(bad), None, "{bad}");
         }
     }
 }

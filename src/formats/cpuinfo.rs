@@ -25,6 +25,12 @@ pub fn parse(text: &str) -> CpuInfo {
     info
 }
 
+/// The first value of a key such as `model name`.
+pub fn first<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let row = |line: &'t str| line.split_once(':').filter(|(name, _)| name.trim() == key);
+    text.lines().find_map(row).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +42,12 @@ mod tests {
         assert_eq!(parse("processor\t: 0\nflags\t\t: fpu nohypervisor\n").hypervisor, Some(false));
         assert_eq!(parse("processor\t: 0\nFeatures\t: fp asimd\n").hypervisor, None);
         assert_eq!(parse(""), CpuInfo::default());
+    }
+
+    #[test]
+    fn the_first_cpu_speaks_for_all() {
+        let text = "processor\t: 0\nmodel name\t: Xeon: E5\nmodel name\t: other\nbugs\t\t:\n";
+        assert_eq!(first(text, "model name"), Some("Xeon: E5"));
+        assert_eq!((first(text, "bugs"), first(text, "model")), (None, None));
     }
 }

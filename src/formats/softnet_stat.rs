@@ -4,7 +4,7 @@
 const COLUMNS: [(usize, &str); 5] =
     [(0, "processed"), (1, "dropped"), (2, "time_squeeze"), (9, "received_rps"), (10, "flow_limit_count")];
 /// Position of the number of the CPU, since Linux 5.10.
-const CPU: usize = 12;
+pub const CPU: usize = 12;
 
 /// The counters: first summed over all CPUs, then for each CPU as `cpu3.dropped`.
 ///

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 pub use pattern::{holes, matches};
 pub use schema::{
-    CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Persistence, Place,
-    Suspect, Suspects,
+    CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, KeptForm, KeptSetting, LogEventSpec,
+    Manager, Persistence, Place, Suspect, Suspects,
 };
 
 use buses::Buses;
@@ -46,7 +46,7 @@ pub struct Knowledge {
     buses: OnceLock<Buses>,
     log_events: OnceLock<Vec<LogEventSpec>>,
     suspects: OnceLock<Suspects>,
-    persistence: OnceLock<Vec<Persistence>>,
+    persistence: OnceLock<Persistence>,
     counters: OnceLock<Vec<OnceLock<DriverCounters>>>,
 }
 
@@ -60,6 +60,12 @@ impl Knowledge {
     /// Canonical counters in the order of their file.
     pub fn canonical_counters(&self) -> &[CanonicalCounter] {
         self.canonical.get_or_init(|| section("canonical-counters", CANONICAL_COUNTERS))
+    }
+
+    /// True for a kind of queueing discipline that drops to keep its queue short, so that a drop is no loss by itself.
+    pub fn drops_on_purpose(&self, qdisc: &str) -> bool {
+        let dropped = self.canonical_counters().iter().filter(|counter| counter.name == "qdisc_dropped");
+        dropped.flat_map(|counter| &counter.generic).any(|source| source.ambiguous_in.iter().any(|kind| kind == qdisc))
     }
 
     /// Which drivers are hardware.
@@ -78,7 +84,7 @@ impl Knowledge {
     }
 
     /// How temporary settings are made to last.
-    pub fn persistence(&self) -> &[Persistence] {
+    pub fn persistence(&self) -> &Persistence {
         self.persistence.get_or_init(|| section("persistence", PERSISTENCE))
     }
 

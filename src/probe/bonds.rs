@@ -163,7 +163,7 @@ fn members(scan: &mut Scan<'_>, links: &Links, bond: &Netdev) -> Vec<BondMember>
             } else {
                 or_absent(None, source)
             },
-            speed: Reading::default(),
+            ..BondMember::default()
         });
     }
     members

@@ -35,13 +35,13 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
         interfaces::links_request(),
         netlink::route_dump(links::GET_ADDRESS, &[0; 8]),
         netlink::route_dump(links::GET_ROUTE, &[0; 12]).most(1 << 22),
-        ethtool::family_request(),
+        ethtool::families_request(),
     ];
     let mut answers = netlink::ask(scan.kernel, &requests[..1]);
     let mut stamps = Stamps { links: scan.kernel.now_ms(), ..Stamps::default() };
     stamps.tables = networking::counters(&mut scan);
     answers.extend(netlink::ask(scan.kernel, &requests[1..]));
-    let [link_answer, addresses, routes, family] = answers.as_slice() else { return scan.finish() };
+    let [link_answer, addresses, routes, families] = answers.as_slice() else { return scan.finish() };
     let mut found = interfaces::read_links(&mut scan, link_answer);
     interfaces::find_devices(&mut scan, &mut found);
     interfaces::build(&mut scan, &found, options);
@@ -53,7 +53,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     session::default_route(&mut scan, routes);
     session::session(&mut scan, addresses);
     progress("ethtool");
-    let family = offers::collect(&mut scan, &found, family);
+    let family = offers::collect(&mut scan, &found, families);
     stamps.dumps = scan.kernel.now_ms();
     bonds::collect(&mut scan, &found);
     if let Some(family) = &family {

@@ -86,11 +86,9 @@ pub(super) fn is_get(command: u8) -> bool {
     command_name(command).is_some()
 }
 
-/// Asks for the family by its name.
-pub(super) fn family_request() -> Request {
-    let mut name = Vec::new();
-    push(&mut name, 2, b"ethtool\0");
-    generic(CONTROL, 0, 3, 1, &name, Lock::None)
+/// Asks for all families. Asked for one by its name, a kernel that does not have it would try to load a module for it.
+pub(super) fn families_request() -> Request {
+    generic(CONTROL, NLM_F_DUMP, 3, 1, &[], Lock::None)
 }
 
 /// The family of this kernel.
@@ -101,9 +99,10 @@ pub(super) struct Family {
     pub commands: BTreeSet<u32>,
 }
 
-/// Reads the answer to [`family_request`].
+/// Reads one family of the answer to [`families_request`]; `None` unless it is that of ethtool.
 pub(super) fn family(payload: &[u8]) -> Option<Family> {
     let rest = payload.get(4..)?;
+    attribute(rest, 2).filter(|name| text(name) == "ethtool")?;
     let id = attribute(rest, 1).and_then(|value| u16_at(value, 0))?;
     let operations = attribute(rest, 6).unwrap_or_default();
     let commands = attributes(operations).filter_map(|(_, operation)| u32_at(attribute(operation, 1)?, 0)).collect();

@@ -7,12 +7,13 @@ use super::links::{self, LinkRow};
 use super::netlink::{self, Answer};
 use super::plan;
 use super::scan::Scan;
-use super::{pci, statistics};
+use super::statistics;
 use crate::formats::assignments;
 use crate::reading::{Bytes, GapKind, Reading, SourceId};
 use crate::snapshot::{Interface, InterfaceKind, OperState, PciAddress};
 
-const UP: u32 = 1;
+/// The interface is administratively up.
+pub(super) const UP: u32 = 1;
 const LOWER_UP: u32 = 0x1_0000;
 
 /// One interface while it is collected.
@@ -114,7 +115,7 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
         device.pci = match real {
             Reply::Bytes(path) => {
                 let source = scan.file(link);
-                pci::owner(&path.text()).map_or(Reading::Absent(source), |pci| Reading::Known(pci, source))
+                PciAddress::of_path(&path.text()).map_or(Reading::Absent(source), |pci| Reading::Known(pci, source))
             }
             Reply::Error { errno: libc::ENOENT, .. } if device.row.parent_device.is_none() => {
                 Reading::Absent(scan.file(link))
@@ -127,32 +128,7 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
 fn kind(device: &Netdev) -> InterfaceKind {
     let row = &device.row;
     match row.kind.as_deref() {
-        Some("veth") => InterfaceKind::Veth,
-        Some("netkit") => InterfaceKind::Netkit,
-        Some("bridge") => InterfaceKind::Bridge,
-        Some("bond") => InterfaceKind::Bond,
-        Some("team") => InterfaceKind::Team,
-        Some("vlan") => InterfaceKind::Vlan,
-        Some("vxlan") => InterfaceKind::Vxlan,
-        Some("geneve") => InterfaceKind::Geneve,
-        Some("gre" | "gretap" | "ip6gre" | "ip6gretap" | "erspan" | "ip6erspan") => InterfaceKind::Gre,
-        Some("ipip" | "sit" | "ip6tnl" | "vti" | "vti6") => InterfaceKind::Ipip,
-        Some("wireguard") => InterfaceKind::Wireguard,
-        Some("xfrm") => InterfaceKind::Xfrm,
-        Some("tun") => InterfaceKind::Tun,
-        Some("macvlan") => InterfaceKind::Macvlan,
-        Some("macvtap") => InterfaceKind::Macvtap,
-        Some("ipvlan" | "ipvtap") => InterfaceKind::Ipvlan,
-        Some("dummy") => InterfaceKind::Dummy,
-        Some("ifb") => InterfaceKind::Ifb,
-        Some("vrf") => InterfaceKind::Vrf,
-        Some("macsec") => InterfaceKind::Macsec,
-        Some("openvswitch") => InterfaceKind::Openvswitch,
-        Some("netdevsim") => InterfaceKind::Netdevsim,
-        Some("ipoib") => InterfaceKind::Infiniband,
-        Some("wlan") => InterfaceKind::Wifi,
-        Some("dsa") => InterfaceKind::Ethernet,
-        Some(_) => InterfaceKind::Other,
+        Some(kind) => InterfaceKind::of_link_kind(kind),
         None if device.wifi => InterfaceKind::Wifi,
         None => match row.hardware {
             libc::ARPHRD_ETHER => InterfaceKind::Ethernet,
@@ -249,7 +225,7 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
         most => scan.or_unknown(mtu(most), source, why, detail),
     };
     out.txqueuelen = scan.or_unknown(row.txqueuelen, source, why, detail);
-    out.link.carrier_down = scan.or_unknown(row.carrier_down.map(u64::from), source, why, detail);
+    out.link.carrier_down = scan.or_unknown(row.carrier_down_count.map(u64::from), source, why, detail);
     let paired = matches!(kind, InterfaceKind::Veth | InterfaceKind::Netkit);
     let lower = row.lower.filter(|lower| *lower != row.index || row.lower_elsewhere);
     let lower = match lower {
@@ -290,6 +266,9 @@ fn interface(scan: &mut Scan<'_>, links: &Links, device: &Netdev, members: &BTre
     if !row.stats.is_empty() {
         let rows = links::stat_names(row.stats.len()).iter().copied().zip(row.stats.iter().copied());
         out.counters.push(statistics::block("rtnl_link_stats64", source, rows));
+    }
+    if row.carrier_counts().next().is_some() {
+        out.counters.push(statistics::block(statistics::CARRIER, source, row.carrier_counts()));
     }
     out
 }

@@ -64,7 +64,8 @@ pub(super) struct LinkRow {
     pub alias: Option<String>,
     pub carrier: Option<bool>,
     pub carrier_changes: Option<u32>,
-    pub carrier_down: Option<u32>,
+    pub carrier_up_count: Option<u32>,
+    pub carrier_down_count: Option<u32>,
     pub parent_device: Option<String>,
     /// In the order of [`stat_names`]; an older kernel has fewer.
     pub stats: Vec<u64>,
@@ -72,6 +73,18 @@ pub(super) struct LinkRow {
     pub bond: Option<Box<BondRow>>,
     /// Of a member of a bond.
     pub member: Option<Box<MemberRow>>,
+}
+
+impl LinkRow {
+    /// How often the carrier came and went, by the names in /sys/class/net; an older kernel has fewer.
+    pub fn carrier_counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = [
+            ("carrier_changes", self.carrier_changes),
+            ("carrier_up_count", self.carrier_up_count),
+            ("carrier_down_count", self.carrier_down_count),
+        ];
+        counts.into_iter().filter_map(|(name, count)| Some((name, u64::from(count?))))
+    }
 }
 
 /// Names of the first `count` statistics.
@@ -119,7 +132,8 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
             33 => row.carrier = value.first().map(|carrier| *carrier != 0),
             35 => row.carrier_changes = hold_u32(value),
             37 => row.lower_elsewhere = true,
-            48 => row.carrier_down = hold_u32(value),
+            47 => row.carrier_up_count = hold_u32(value),
+            48 => row.carrier_down_count = hold_u32(value),
             50 => row.mtu_min = hold_u32(value),
             51 => row.mtu_max = hold_u32(value),
             54 => row.permanent_address = Some(value.to_vec()),

@@ -200,7 +200,12 @@ pub(super) fn only_reads(protocol: Protocol, bytes: &[u8]) -> bool {
         Protocol::Route => kind >= 16 && kind & 3 == 2,
         Protocol::Generic => {
             let command = bytes.get(HEADER).copied().unwrap_or(0);
-            if kind == super::ethtool::CONTROL { command == 3 } else { super::ethtool::is_get(command) }
+            if kind == super::ethtool::CONTROL {
+                // A single family may be asked for by a name, for which the kernel would load a module.
+                command == 3 && u16_at(bytes, 6).is_some_and(|flags| flags & NLM_F_DUMP == NLM_F_DUMP)
+            } else {
+                super::ethtool::is_get(command)
+            }
         }
     }
 }
@@ -310,6 +315,8 @@ mod tests {
         for set in [3, 5, 12, 16, 18, 20, 22, 26, 30] {
             assert!(!only_reads(Protocol::Generic, &message(21, 0, &[set, 1, 0, 0])), "{set}");
         }
-        assert!(!only_reads(Protocol::Generic, &message(16, 0, &[1, 1, 0, 0])));
+        assert!(!only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[1, 1, 0, 0])));
+        assert!(only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[3, 1, 0, 0])));
+        assert!(!only_reads(Protocol::Generic, &message(16, 0, &[3, 1, 0, 0])), "a family by its name");
     }
 }

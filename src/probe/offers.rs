@@ -37,15 +37,15 @@ fn probe_of(command: Command) -> &'static Probe {
     }
 }
 
-/// Asks ethtool over netlink and fills the interfaces of the snapshot.
-pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, family: &Answer) -> Option<Family> {
-    let Some(family) = family.parts.first().and_then(|payload| ethtool::family(payload)) else {
-        let gap = match &family.refusal {
-            Some(Reply::Error { errno: libc::ENOENT, .. }) => {
+/// Asks ethtool over netlink and fills the interfaces of the snapshot. `families` answers [`ethtool::families_request`].
+pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, families: &Answer) -> Option<Family> {
+    let Some(family) = families.parts.iter().find_map(|payload| ethtool::family(payload)) else {
+        let gap = match &families.refusal {
+            Some(refusal) => scan.refusal(refusal, &plan::ETHTOOL, "IFACE"),
+            None if families.complete => {
                 scan.gap(GapKind::KernelTooOld, "no ethtool over netlink (kernel before 5.6)", &plan::ETHTOOL, "IFACE")
             }
-            Some(refusal) => scan.refusal(refusal, &plan::ETHTOOL, "IFACE"),
-            None => scan.gap(GapKind::Malformed, "the answer for the ethtool family", &plan::ETHTOOL, "IFACE"),
+            None => scan.gap(GapKind::Malformed, "the dump of families has no end", &plan::ETHTOOL, "IFACE"),
         };
         for command in Command::ALL {
             each(scan, links, command, &Names::default(), |_, _| Outcome::Gap(gap));

@@ -522,32 +522,6 @@ fn capability(pcie: &mut Pcie, express: Express, source: SourceId) {
     pcie.relaxed_ordering = Reading::Known(express.relaxed_ordering, source);
 }
 
-/// The PCI function that a netdev belongs to, out of the resolved path of its device. A USB or Thunderbolt adapter lies
-/// below the PCI function of its controller, which is not its own.
-pub(super) fn owner(path: &str) -> Option<PciAddress> {
-    let mut found = None;
-    for part in path.split('/') {
-        if let Ok(address) = part.parse::<PciAddress>() {
-            found = Some(address);
-        } else if found.is_some() && !part.starts_with("virtio") && !part.starts_with("pci") && !is_auxiliary(part) {
-            return None;
-        }
-    }
-    found
-}
-
-/// Names of the auxiliary bus: driver, kind and number, such as `mlx5_core.sf.4`.
-fn is_auxiliary(part: &str) -> bool {
-    let mut pieces = part.split('.');
-    let (Some(driver), Some(_), Some(number), None) = (pieces.next(), pieces.next(), pieces.next(), pieces.next())
-    else {
-        return false;
-    };
-    driver.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !number.is_empty()
-        && number.bytes().all(|b| b.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -568,11 +542,14 @@ mod tests {
 
     #[test]
     fn a_usb_adapter_has_no_pci_function_of_its_own() {
-        assert_eq!(owner("/sys/devices/pci0000:00/0000:00:03.0/virtio2"), Some(at("00:03.0")));
-        assert_eq!(owner("/sys/devices/pci0000:00/0000:00:1c.0/0000:01:00.0"), Some(at("01:00.0")));
-        assert_eq!(owner("/sys/devices/pci0000:00/0000:00:1c.0/0000:01:00.0/mlx5_core.sf.4"), Some(at("01:00.0")));
-        assert_eq!(owner("/sys/devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0"), None);
-        assert_eq!(owner("/sys/devices/pci0000:00/0000:00:1d.0/domain0/0-0/0-1/0-1.0"), None);
-        assert_eq!(owner("/sys/devices/platform/soc/fe300000.ethernet"), None);
+        assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:03.0/virtio2"), Some(at("00:03.0")));
+        assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:1c.0/0000:01:00.0"), Some(at("01:00.0")));
+        assert_eq!(
+            PciAddress::of_path("/sys/devices/pci0000:00/0000:00:1c.0/0000:01:00.0/mlx5_core.sf.4"),
+            Some(at("01:00.0"))
+        );
+        assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0"), None);
+        assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:1d.0/domain0/0-0/0-1/0-1.0"), None);
+        assert_eq!(PciAddress::of_path("/sys/devices/platform/soc/fe300000.ethernet"), None);
     }
 }

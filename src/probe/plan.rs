@@ -103,8 +103,8 @@ plan! {
     SOFTNET: "host.softnet", "receive work of each CPU", Nothing, Once, None, Nothing, "cat /proc/net/softnet_stat";
     PROTOCOLS: "host.protocols", "counters of IP, TCP and UDP", Nothing, Once, None, Nothing, "nstat -az";
     PCI: "pci.functions", "PCI functions of class network", Nothing, Once, None, Nothing, "lspci -nn";
-    PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
-    PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vv -s {pci}";
+    PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vvv -s {pci}";
+    PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vvv -s {pci}";
     LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
     PERMANENT: "net.permanent_address", "permanent hardware address", Nothing, Dump, None, Rtnl, "ethtool -P {if}";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
@@ -141,6 +141,6 @@ mod tests {
         assert_eq!(ids.len(), PLAN.len());
         assert_eq!(RINGS.command("eth0"), "ethtool -g eth0");
         assert_eq!(RINGS.command("a;$(id>x)"), "ethtool -g 'a;$(id>x)'");
-        assert_eq!(PCI_CONFIG.command("0000:01:00.0"), "sudo lspci -vv -s 0000:01:00.0");
+        assert_eq!(PCI_CONFIG.command("0000:01:00.0"), "sudo lspci -vvv -s 0000:01:00.0");
     }
 }

@@ -12,6 +12,43 @@ use super::{ethtool_replies, ioctl, links, netlink, plan, qdiscs};
 use crate::reading::{GapKind, Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Interface};
 
+/// Group of the counts of the carrier.
+pub(super) const CARRIER: &str = "rtnl_link_carrier";
+
+/// What happened to an interface between the samples, so that its counters can't be compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// It is another device of the same name.
+    Recreated,
+    /// Somebody switched it on or off; that the carrier followed says nothing.
+    Switched,
+    /// The carrier came or went by itself.
+    Carrier,
+}
+
+impl Change {
+    fn between(first: &links::LinkRow, second: &links::LinkRow) -> Option<Self> {
+        if first.index != second.index {
+            Some(Self::Recreated)
+        } else if (first.flags ^ second.flags) & interfaces::UP != 0 {
+            Some(Self::Switched)
+        } else if first.carrier_changes != second.carrier_changes {
+            Some(Self::Carrier)
+        } else {
+            None
+        }
+    }
+
+    fn remark(self, name: &str) -> String {
+        let what = match self {
+            Self::Recreated => "was re-created",
+            Self::Switched => "was switched on or off",
+            Self::Carrier => "lost or gained its carrier",
+        };
+        format!("{name} {what} between the samples: its counters are those of the second only")
+    }
+}
+
 /// A block with one sample.
 pub(super) fn block<N: Into<String>>(
     group: &str,
@@ -135,7 +172,7 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&
     let mut taken = std::mem::take(&mut scan.out.interfaces);
     let rows: BTreeMap<Vec<u8>, links::LinkRow> =
         answer.parts.iter().filter_map(|payload| links::link(payload)).map(|row| (row.raw_name.clone(), row)).collect();
-    let mut changed = Vec::new();
+    let mut changed = BTreeMap::new();
     for interface in &mut taken {
         let Some(first) = interface.index.known().and_then(|index| links.at(*index)) else { continue };
         let Some(row) = rows.get(&first.row.raw_name) else {
@@ -144,11 +181,12 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&
             }
             continue;
         };
-        if row.index != first.row.index || row.carrier_changes != first.row.carrier_changes {
-            changed.push(first.row.index);
+        if let Some(change) = Change::between(&first.row, row) {
+            changed.insert(first.row.index, change);
         }
         let named = links::stat_names(row.stats.len()).iter().copied().zip(row.stats.iter().copied());
         add(interface, "rtnl_link_stats64", after, named);
+        add(interface, CARRIER, after, row.carrier_counts());
     }
     if let Some(family) = family {
         pause_again(scan, &mut taken, family.id, stamps);
@@ -169,12 +207,9 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&
     }
     qdiscs::again(scan, &mut taken, stamps.qdiscs);
     for interface in &mut taken {
-        if interface.index.known().is_some_and(|index| changed.contains(index)) {
-            scan.remark(format!(
-                "{} was re-created or lost its carrier between the samples: only the second counts",
-                interface.name
-            ));
-            drop_first(interface);
+        if let Some(change) = interface.index.known().and_then(|index| changed.get(index)) {
+            scan.remark(change.remark(&interface.name));
+            drop_first(interface, *change);
         }
     }
     scan.out.interfaces = taken;
@@ -234,14 +269,15 @@ fn dump_again(
     }
 }
 
-/// Keeps the second sample only, where there is one.
-fn drop_first(interface: &mut Interface) {
+/// Keeps the second sample only, where there is one. Of a carrier that came or went both count: that is what they tell of.
+fn drop_first(interface: &mut Interface, change: Change) {
     let qdiscs = match &mut interface.qdiscs {
         Reading::Known(qdiscs, _) => qdiscs.as_mut_slice(),
         _ => &mut [],
     };
     let blocks = interface.counters.iter_mut().chain(qdiscs.iter_mut().filter_map(|qdisc| qdisc.counters.as_mut()));
-    for block in blocks.filter(|block| block.at_ms.len() > 1) {
+    let comparable = |block: &CounterBlock| change == Change::Carrier && block.group == CARRIER;
+    for block in blocks.filter(|block| block.at_ms.len() > 1 && !comparable(block)) {
         block.at_ms = vec![0];
         block.counters.retain_mut(|counter| {
             let last = counter.values.pop().flatten();
@@ -263,7 +299,7 @@ mod tests {
             block.counters.iter().map(|counter| (counter.name.as_str(), &counter.values[..])).collect();
         assert_eq!(rows, [("a", &[Some(1), None][..]), ("b", &[Some(2), Some(5)]), ("c", &[None, Some(7)])]);
         let mut interface = Interface { counters: vec![block], ..Interface::default() };
-        drop_first(&mut interface);
+        drop_first(&mut interface, Change::Recreated);
         let block = &interface.counters[0];
         assert_eq!((block.at_ms.as_slice(), block.counters.len()), (&[0u64][..], 2));
         assert_eq!(block.get("b").unwrap().values, [Some(5)]);

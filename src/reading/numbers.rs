@@ -87,6 +87,15 @@ pub fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{s}", count(n as u64))
 }
 
+/// A share of one as people compare it: "0.19 %", and below a hundredth of a per cent "1 in 40 000 000".
+pub fn share(ratio: f64) -> String {
+    if ratio >= 1e-4 || ratio <= 0.0 || !ratio.is_finite() {
+        return format!("{} %", significant(ratio * 100.0, 3));
+    }
+    let one_in: f64 = round(1.0 / ratio, 2);
+    format!("1 in {}", count(one_in as u64))
+}
+
 /// A duration: "0.5 s", "3 s", "1 min 30 s", "2 h 5 min", "31 d 4 h".
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 60.0 {
@@ -162,6 +171,19 @@ mod tests {
         assert_eq!(count(33_857), "33\u{202f}857");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(plural(1, "check"), "1 check");
+    }
+
+    #[test]
+    fn small_shares_are_one_in_many() {
+        for (ratio, text) in [
+            (0.0019, "0.19 %"),
+            (0.0001, "0.01 %"),
+            (2.5e-8, "1 in 40\u{202f}000\u{202f}000"),
+            (0.0, "0 %"),
+            (f64::NAN, "? %"),
+        ] {
+            assert_eq!(share(ratio), text, "{ratio}");
+        }
     }
 
     #[test]

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::ceilings;
-use super::interfaces;
 use super::model::{
-    Check, ConflictLine, Evidence, Excluded, Finding, HostLine, Missing, NotSeen, Recommendation, Report, SCHEMA,
-    Sample,
+    Check, ConflictLine, Evidence, Finding, HostLine, Keep, LikelyManager, Missing, NotSeen, OtherCause,
+    Recommendation, Report, SCHEMA, Sample,
 };
-use super::summary;
+use super::{causes, ceilings, interfaces, next, seen, summary};
 use crate::advice;
-use crate::facts::{Facts, INTERFACE, MeasuredVerdict, Unit, show};
+use crate::facts::{Facts, INTERFACE, Unit, show};
 use crate::lang::{Key, State, Value};
 use crate::reading::{GapKind, Reading, Source, numbers};
 use crate::rules::schema::Severity;
@@ -27,6 +25,9 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let checks = checks(facts, rules, diagnosis);
     let not_seen = not_seen(facts, diagnosis);
     let idle = summary::idle(facts);
+    let lacking = |keys: &BTreeSet<Key>| missing(facts, keys);
+    let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
+    let next_command = next::command(facts, rules, diagnosis, &causes.not_decided).or_else(|| first_command(&not_seen));
     let mut report = Report {
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
@@ -43,8 +44,12 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
         host: host(facts),
         understood: None,
         shared: ceilings::shared(facts),
-        not_the_cause: excluded(facts, &interfaces),
-        next_command: next_command(facts, diagnosis, &not_seen),
+        host_drops: interfaces::host_drops(facts, &interfaces),
+        host_counters: interfaces::host_counters(facts),
+        symptom: causes.symptom,
+        not_the_cause: causes.not_the_cause,
+        not_decided: causes.not_decided,
+        next_command,
         conflicts: conflicts(facts),
         interfaces,
         findings,
@@ -104,16 +109,30 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     let Some(found) = &outcome.finding else { return Finding::default() };
     let roots = bind(rule, outcome.subject);
     let under = place.under.map(|cause| &diagnosis.outcomes[cause]);
+    let group = (under.is_none() && place.group > found.severity).then(|| place.group.word().into());
+    let name_of = |at: usize| {
+        let outcome = &diagnosis.outcomes[at];
+        (&rules.rules()[outcome.rule], facts.name(outcome.subject))
+    };
+    let others = place.others.iter().map(|other| {
+        let (rule, subject) = name_of(other.outcome);
+        OtherCause { rule: rule.id().into(), subject, title: rule.spec.title.clone(), why: other.why.words().into() }
+    });
     let names = concerned(facts, outcome).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
     let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {
         action: step.action,
+        place: step.place.word().into(),
         commands: step.commands,
-        persist: step.persist,
+        commands_note: step.commands_note,
+        persist: persist(&step.keep),
+        keep: (step.keep != advice::Keep::default()).then(|| kept(step.keep)),
         risk: step.risk,
         interrupts: step.interrupts.word().into(),
         hits_session: step.hits_session,
+        gain: step.gain,
         verify: step.verify,
         undo: step.undo,
+        undo_note: step.undo_note,
         withheld_by: place.withheld_by.clone(),
     });
     Finding {
@@ -128,9 +147,30 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
         impact: rule.impact.render(facts, &roots, &found.variables),
         under: under.map(|cause| rules.rules()[cause.rule].id().into()),
         under_subject: under.map(|cause| facts.name(cause.subject)),
+        under_confidence: place.surely.map(|surely| surely.word().into()),
+        others: others.collect(),
+        group_severity: group,
+        seen: seen::seen(facts, rule, outcome, found),
         assumed: found.assumptions(facts),
         evidence: evidence(facts, rule, &found.touched),
         recommend: recommend.collect(),
+    }
+}
+
+/// All that keeps a setting, line by line.
+fn persist(keep: &advice::Keep) -> Vec<String> {
+    let note = Some(&keep.note).filter(|note| !note.is_empty());
+    note.into_iter().chain(&keep.lines).chain(&keep.commands).cloned().collect()
+}
+
+fn kept(keep: advice::Keep) -> Keep {
+    let likely = keep.likely.into_iter().map(|(manager, needs)| LikelyManager { manager, needs });
+    Keep {
+        manager: keep.manager,
+        note: keep.note,
+        lines: keep.lines,
+        commands: keep.commands,
+        likely: likely.collect(),
     }
 }
 
@@ -277,53 +317,9 @@ fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
     below.chain(touched.iter().copied()).filter(|key| facts.lookup(*key).state == State::Unknown).collect()
 }
 
-/// The command that decides most of what is open; with nothing open, the one that narrows a finding.
-fn next_command(facts: &Facts<'_>, diagnosis: &Diagnosis, not_seen: &[NotSeen]) -> Option<String> {
-    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
-    for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
-        let commands: BTreeSet<String> =
-            missing(facts, &outcome.missing).into_iter().map(|missing| missing.command).collect();
-        for command in commands.into_iter().filter(|command| !command.is_empty()) {
-            *votes.entry(command).or_default() += 1;
-        }
-    }
-    let most = votes.values().max().copied();
-    let decides = votes.into_iter().find(|(_, count)| Some(*count) == most).map(|(command, _)| command);
-    let below = |index: usize| {
-        facts
-            .judged(index)
-            .is_some_and(|judged| judged.verdict == MeasuredVerdict::NotTheLimit && !judged.caveats.is_empty())
-    };
-    if (0..facts.snapshot().interfaces.len()).any(below) {
-        return Some("iperf3 -c PEER -P 4 -t 30, then once more with -R".into());
-    }
-    decides.or_else(|| not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty()))
-}
-
-fn excluded(facts: &Facts<'_>, rows: &[super::model::InterfaceRow]) -> Vec<Excluded> {
-    let mut excluded = ceilings::excluded(facts);
-    for row in rows.iter().filter(|row| row.physical == Some(true)) {
-        let clean = row.drops.iter().filter(|drop| drop.total == Some(0));
-        let places: Vec<&str> = clean.map(|drop| place_words(&drop.place)).collect();
-        if !places.is_empty() {
-            let by = "0 packets lost since the driver was loaded".into();
-            excluded.push(Excluded { what: format!("{} of {}", places.join(", "), row.name), by });
-        }
-    }
-    excluded
-}
-
-fn place_words(place: &str) -> &str {
-    match place {
-        "wire" => "cable and optics",
-        "nic" => "NIC buffer",
-        "ring" => "receive ring",
-        "softnet" => "backlog",
-        "socket" => "socket buffers",
-        "qdisc" => "queueing discipline",
-        "tx_ring" => "transmit path",
-        _ => "way to the wire",
-    }
+/// Where nothing is open: a command that shows something more of what was found.
+fn first_command(not_seen: &[NotSeen]) -> Option<String> {
+    not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty())
 }
 
 fn conflicts(facts: &Facts<'_>) -> Vec<ConflictLine> {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::assemble::copied;
-use super::ceilings;
-use super::model::{DropRow, Finding, InterfaceRow};
-use crate::facts::{Facts, INTERFACE, MeasuredVerdict};
+use super::model::{DropRow, Finding, HostCounter, InterfaceRow};
+use super::{ceilings, ports};
+use crate::facts::{Count, Facts, HOST, INTERFACE, MeasuredVerdict};
 use crate::knowledge::Place;
+use crate::knowledge::schema::CounterSubject;
 use crate::lang::{State, Value, World};
 use crate::snapshot::{Interface, Word};
 
@@ -18,12 +19,13 @@ pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow>
             by_name.entry(name).or_default().push(finding);
         }
     }
+    let shared = ports::shared(facts);
     let mut rows: Vec<InterfaceRow> = facts
         .snapshot()
         .interfaces
         .iter()
         .enumerate()
-        .map(|(index, interface)| row(facts, index, interface, &by_name))
+        .map(|(index, interface)| row(facts, (index, shared.get(&index).copied()), interface, &by_name))
         .collect();
     rows.sort_by_key(|row| (row.physical != Some(true), row.kind.as_deref() != Some("ethernet")));
     rows
@@ -31,14 +33,14 @@ pub(super) fn rows(facts: &Facts<'_>, findings: &[Finding]) -> Vec<InterfaceRow>
 
 fn row(
     facts: &Facts<'_>,
-    index: usize,
+    (index, first): (usize, Option<usize>),
     interface: &Interface,
     findings: &BTreeMap<&str, Vec<&Finding>>,
 ) -> InterfaceRow {
     let name = facts.name(Facts::entity(INTERFACE, index));
     let state = state(interface);
     let mine = findings.get(name.as_str()).map_or(&[][..], Vec::as_slice);
-    let drops = drops(facts, index);
+    let drops = drops(facts, index, first);
     InterfaceRow {
         name: interface.name.clone(),
         namespace: interface.namespace.clone(),
@@ -78,12 +80,67 @@ fn state(interface: &Interface) -> Option<&'static str> {
 }
 
 /// Lost packets by place. A place that this interface has no counter for has no row; one that could not be read has no total.
-fn drops(facts: &Facts<'_>, index: usize) -> Vec<DropRow> {
+/// What `first` shows of the same port is counted there.
+fn drops(facts: &Facts<'_>, index: usize, first: Option<usize>) -> Vec<DropRow> {
+    let lost_by = |interface: usize, place| facts.lost(Facts::entity(INTERFACE, interface), place);
     let row = |place: Place| {
-        let lost = facts.lost(Facts::entity(INTERFACE, index), place)?;
-        Some(DropRow { place: place.word().into(), total: lost.total, grew: lost.growth })
+        let lost = lost_by(index, place)?;
+        let twice = lost.total.is_some_and(|total| total > 0)
+            && first.and_then(|first| lost_by(first, place)).is_some_and(|other| ports::is_same_loss(lost, other));
+        if let Some(first) = first.filter(|_| twice) {
+            let counted_at = Some(facts.name(Facts::entity(INTERFACE, first)));
+            return Some(DropRow { place: place.word().into(), counted_at, ..DropRow::default() });
+        }
+        Some(DropRow { place: place.word().into(), total: lost.total, grew: lost.growth, counted_at: None })
     };
     Place::ALL.into_iter().filter_map(row).collect()
+}
+
+/// Lost packets of the host by place: what belongs to no interface, and the sum of all queueing disciplines.
+pub(super) fn host_drops(facts: &Facts<'_>, rows: &[InterfaceRow]) -> Vec<DropRow> {
+    let of_host = |place: Place| {
+        let lost = facts.lost(Facts::entity(HOST, 0), place)?;
+        Some(DropRow { place: place.word().into(), total: lost.total, grew: lost.growth, counted_at: None })
+    };
+    let qdisc: Vec<&DropRow> =
+        rows.iter().flat_map(|row| &row.drops).filter(|drop| drop.place == Place::Qdisc.word()).collect();
+    let sum = |value: fn(&DropRow) -> Option<u64>| {
+        let known = qdisc.iter().filter_map(|drop| value(drop)).reduce(u64::saturating_add);
+        // Where a part was not read, the others show a lower bound, and their zero shows nothing.
+        known.filter(|sum| *sum > 0 || qdisc.iter().all(|drop| value(drop).is_some()))
+    };
+    let qdisc = (!qdisc.is_empty()).then(|| DropRow {
+        place: Place::Qdisc.word().into(),
+        total: sum(|drop| drop.total),
+        grew: sum(|drop| drop.grew),
+        counted_at: None,
+    });
+    Place::ALL
+        .into_iter()
+        .filter_map(|place| if place == Place::Qdisc { qdisc.clone() } else { of_host(place) })
+        .collect()
+}
+
+/// Counters of lost packets of the whole host: those that have a place, and of the others those that could be read.
+pub(super) fn host_counters(facts: &Facts<'_>) -> Vec<HostCounter> {
+    let counters = facts.knowledge().canonical_counters().iter();
+    let counters = counters.filter(|one| one.subject == CounterSubject::Host && one.loss);
+    counters
+        .filter_map(|one| {
+            let (total, grew) = match facts.count(0, &one.name) {
+                Count::Counted(counted) => ((!counted.growth_only).then_some(counted.total), counted.growth),
+                Count::Unknown if one.place.is_some() => (None, None),
+                Count::Unknown | Count::Absent => return None,
+            };
+            let place = one.place.map(|place| place.word().to_owned());
+            Some(HostCounter { counter: one.name.clone(), place, what: one.definition.clone(), total, grew })
+        })
+        .collect()
+}
+
+/// Name of a row, with its namespace where that is another one.
+pub(super) fn full_name(row: &InterfaceRow) -> String {
+    if row.namespace.is_empty() { row.name.clone() } else { format!("{}@{}", row.name, row.namespace) }
 }
 
 /// Short words for the state column, loudest first.

@@ -4,6 +4,7 @@
 //! came from the host is untrusted; [`escape`] makes it harmless for each medium.
 
 mod assemble;
+mod causes;
 mod ceilings;
 pub mod escape;
 pub mod html;
@@ -11,6 +12,9 @@ mod interfaces;
 pub mod json;
 pub mod markdown;
 pub mod model;
+mod next;
+mod ports;
+mod seen;
 mod summary;
 mod svg;
 mod table;

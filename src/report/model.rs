@@ -34,9 +34,22 @@ pub struct Report {
     pub shared: Vec<SharedCeiling>,
     /// Findings in rank order; roots first among equals, each followed by what is folded below it.
     pub findings: Vec<Finding>,
+    /// Packets that the host as a whole lost, by place: what belongs to no single interface, and the sum of their queueing
+    /// disciplines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_drops: Vec<DropRow>,
+    /// Counters of loss of the whole host. Those with a place are what the row of that place adds up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_counters: Vec<HostCounter>,
+    /// The symptom that exclusions and open questions are about; none where nothing measured is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symptom: Option<Symptom>,
     /// What was excluded as a cause, and by which count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_the_cause: Vec<Excluded>,
+    /// Causes of the symptom that could not be decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_decided: Vec<NotDecided>,
     /// What could not be seen, each with the command that would supply it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_seen: Vec<NotSeen>,
@@ -296,6 +309,28 @@ pub struct DropRow {
     /// Packets within the sample; none without a second sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grew: Option<u64>,
+    /// Interface in whose row they are counted, where one port shows its counters on several functions of a card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_at: Option<String>,
+}
+
+/// A counter of lost packets of the whole host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostCounter {
+    /// Its name: `UdpRcvbufErrors`.
+    pub counter: String,
+    /// Place whose row adds it up; none where another counter may hold the same packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// What it counts.
+    pub what: String,
+    /// Since boot; none where not readable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Within the sample; none without a second sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grew: Option<u64>,
 }
 
 /// One finding.
@@ -325,12 +360,70 @@ pub struct Finding {
     /// Subject of that root cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub under_subject: Option<String>,
+    /// How surely it stands below it: `high`, `medium` or `low`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under_confidence: Option<String>,
+    /// Other findings that may have a part in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherCause>,
+    /// Severity of the group that it leads, where a measured finding below it is more severe than itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_severity: Option<String>,
+    /// When it was seen; none for a state or a setting, which stands now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<SeenAt>,
     /// What had to be assumed for it to fire, in words.
     pub assumed: Vec<String>,
     /// The readings that it rests on.
     pub evidence: Vec<Evidence>,
     /// What to do, alternatives in order.
     pub recommend: Vec<Recommendation>,
+}
+
+impl Finding {
+    /// Severity of the group that it leads.
+    pub fn group(&self) -> &str {
+        self.group_severity.as_deref().unwrap_or(&self.severity)
+    }
+}
+
+/// When and how often something was seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenAt {
+    /// `delta` (in the sample), `repeat` (between two outputs), `log`, `totals` (since boot) or `measured` (in a test).
+    pub arm: String,
+    /// The same in words, with the count: "in the sample: 33 120 in 10 s (0.19 %)".
+    pub text: String,
+}
+
+/// A finding that may have a part in another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherCause {
+    /// Its rule.
+    pub rule: String,
+    /// Its subject.
+    pub subject: String,
+    /// Its title.
+    pub title: String,
+    /// Why the other one does not stand below it.
+    pub why: String,
+}
+
+/// What is wrong, as far as it was measured, and what exclusions are about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Symptom {
+    /// Rule of its finding.
+    pub rule: String,
+    /// Subject of its finding.
+    pub subject: String,
+    /// Title of its finding.
+    pub title: String,
+    /// What follows where no cause was found: where to look next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// One reading that a finding rests on.
@@ -360,10 +453,19 @@ pub struct Recommendation {
     /// What to do, in words.
     #[serde(rename = "do")]
     pub action: String,
-    /// Commands, quoted and ready to type.
+    /// Whose commands they are: `here`, or `peer` for the host at the other end.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Commands, quoted and ready to type; each is complete.
     pub commands: Vec<String>,
-    /// How to make it last on this platform.
+    /// Why a command is left out.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commands_note: String,
+    /// How to make it last on this host, all of `keep` line by line.
     pub persist: Vec<String>,
+    /// The same by what is words, lines of a file and commands; none where nothing is to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<Keep>,
     /// What it risks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub risk: String,
@@ -371,13 +473,48 @@ pub struct Recommendation {
     pub interrupts: String,
     /// True where the user's own session runs over what is interrupted.
     pub hits_session: bool,
+    /// What it may bring: "up to 25-28 Gb/s".
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub gain: String,
     /// How to check it and what should be seen.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub verify: String,
-    /// How to take it back.
+    /// Commands that take it back.
     pub undo: Vec<String>,
+    /// How to take it back, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub undo_note: String,
     /// Rule whose finding makes this advice pointless for now.
     pub withheld_by: Option<String>,
+}
+
+/// How to make a setting last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Keep {
+    /// What configures the network of the host, where that is known and matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manager: Option<String>,
+    /// In words: where it belongs, and what to know.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Lines for the file or field that the note names.
+    pub lines: Vec<String>,
+    /// Commands to type.
+    pub commands: Vec<String>,
+    /// Where the manager is not known: the usual ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub likely: Vec<LikelyManager>,
+}
+
+/// What one manager would need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LikelyManager {
+    /// Its name.
+    pub manager: String,
+    /// What it needs, in a few words.
+    pub needs: String,
 }
 
 /// A cause that was excluded.
@@ -388,6 +525,21 @@ pub struct Excluded {
     pub what: String,
     /// By which reading: "126 Gb/s raw against a 10 Gb/s link".
     pub by: String,
+    /// Rule that passed; none for what no rule asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+/// A cause of the symptom that could not be decided.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotDecided {
+    /// What: "receive ring of eth2".
+    pub what: String,
+    /// Rule that could not be decided.
+    pub rule: String,
+    /// Facts that it lacks.
+    pub missing: Vec<Missing>,
 }
 
 /// Something that could not be seen.

@@ -1,12 +1,23 @@
 //! The first two lines: the answer, and how good the sample was.
 
-use super::model::{Finding, InterfaceRow, Report};
+use super::model::{DropRow, Finding, InterfaceRow, Report};
 use crate::facts::{Count, Facts, MeasuredVerdict};
+use crate::knowledge::Place;
 use crate::reading::numbers::{count, rate, rate_range, significant};
 use crate::snapshot::SampleSource;
 
 /// Share of a link's rate below which a port counts as quiet.
 const QUIET: f64 = 0.01;
+
+/// Packets that the host as a whole must have lost in the sample before the answer speaks of them: programs that listen for
+/// announcements let a few go by.
+const HOST_LEAST: u64 = 10;
+
+/// Rule of a measured result that stays below its ceiling.
+const SHORTFALL: &str = "tcp.below-ceiling";
+
+/// Rules that tell what is wrong and not why.
+const WITHOUT_CAUSE: [&str; 2] = [SHORTFALL, "tcp.retrans-high"];
 
 /// Busiest hardware port in the sample: its name and the share of its link that it used.
 fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
@@ -111,19 +122,26 @@ fn unjudged_loss(facts: &Facts<'_>, report: &Report) -> Option<String> {
         report.findings.iter().any(|finding| finding.kind == "fault" && finding.interfaces.contains(name))
     };
     let rows = report.interfaces.iter().filter(|row| !spoken_of(&row.name));
-    let losses = rows.flat_map(|row| row.drops.iter().map(move |drop| (row, drop, drop.grew.unwrap_or(0))));
-    let (row, drop, grew) = losses.max_by_key(|(_, _, grew)| *grew).filter(|(_, _, grew)| *grew > 0)?;
+    let mut losses: Vec<(&str, &DropRow)> =
+        rows.flat_map(|row| row.drops.iter().map(move |drop| (row.name.as_str(), drop))).collect();
+    // The sum of the queueing disciplines is told by their interfaces.
+    let of_host = report.host_drops.iter().filter(|drop| drop.place != Place::Qdisc.word());
+    let of_host = of_host.filter(|drop| drop.grew.is_some_and(|grew| grew >= HOST_LEAST));
+    if !report.findings.iter().any(|finding| finding.kind == "fault" && finding.subject == "host") {
+        losses.extend(of_host.map(|drop| ("The host", drop)));
+    }
+    let grew = |drop: &DropRow| drop.grew.unwrap_or(0);
+    let (who, drop) = losses.into_iter().max_by_key(|(_, drop)| grew(drop)).filter(|(_, drop)| grew(drop) > 0)?;
     let seconds = significant(facts.snapshot().sample.seconds, 3);
     let place = drop.place.replace('_', " ");
     Some(format!(
-        "{} lost {} packets in {seconds} s (place: {place}); no check judges that here.",
-        row.name,
-        count(grew)
+        "{who} lost {} packets in {seconds} s (place: {place}); no check judges that here.",
+        count(grew(drop))
     ))
 }
 
 fn is_loud(finding: &Finding) -> bool {
-    matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.severity.as_str(), "critical" | "warning")
+    matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.group(), "critical" | "warning")
 }
 
 fn row<'r>(report: &'r Report, name: &str) -> Option<&'r InterfaceRow> {
@@ -155,17 +173,35 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
                 "{reached}, more than the {range} that {part} should carry: an input of the ceiling is wrong. See what was assumed."
             )
         }
-        MeasuredVerdict::NotTheLimit => match loud.iter().find(concerns) {
-            Some(finding) => format!(
-                "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
-                finding.title
-            ),
-            None => format!(
-                "{reached}, {} % of what it typically can do ({range}): {part} is not what limits it.",
-                significant(judged.share * 100.0, 2)
-            ),
-        },
+        MeasuredVerdict::NotTheLimit => {
+            if let Some(cause) = shortfall(report, row) {
+                format!(
+                    "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
+                    cause.title
+                )
+            } else {
+                let percent = significant(judged.share * 100.0, 2);
+                // What is wrong and not known to be behind it is told as well, without a causal word.
+                let also = loud.iter().find(concerns).map(|finding| format!(" Beside it: {}.", finding.title));
+                format!(
+                    "{reached}, {percent} % of what it typically can do ({range}): {part} is not what limits it.{}",
+                    also.unwrap_or_default()
+                )
+            }
+        }
     })
+}
+
+/// The fault that the shortfall of an interface stands below.
+fn shortfall<'r>(report: &'r Report, row: &InterfaceRow) -> Option<&'r Finding> {
+    let mine = |finding: &&Finding| finding.rule == SHORTFALL && finding.interfaces.contains(&row.name);
+    let mut cause = report.findings.iter().find(mine)?;
+    for _ in 0..report.findings.len() {
+        let Some(rule) = &cause.under else { break };
+        let above = |one: &&Finding| one.rule == *rule && Some(&one.subject) == cause.under_subject.as_ref();
+        cause = report.findings.iter().find(above)?;
+    }
+    (!WITHOUT_CAUSE.contains(&cause.rule.as_str()) && cause.kind == "fault").then_some(cause)
 }
 
 fn subject(finding: &Finding) -> String {

@@ -9,7 +9,7 @@ use crate::reading::numbers;
 use crate::report::escape;
 use crate::report::model::Report;
 use crate::report::table;
-use crate::report::view::{Action, Below, Ceiling, Grid, Item, NONE, Reading, Step, View};
+use crate::report::view::{Action, Below, Ceiling, Grid, Item, NONE, Reading, View};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ impl Page {
         self.findings(view);
         self.ceilings(view);
         self.excluded(view);
+        self.not_decided(view);
         self.drops(view);
         self.not_seen(view);
         self.notes(view);
@@ -152,9 +153,7 @@ impl Page {
         let sure = if item.confidence.is_empty() { String::new() } else { format!("confidence {}", item.confidence) };
         let about: Vec<&str> = about.chain([graded.trim(), &sure]).filter(|text| !text.is_empty()).collect();
         self.entry("", DIM, &about.join(", "), DIM);
-        if full {
-            self.readings("  seen", &item.evidence);
-        }
+        self.seen(item, full);
         self.entry("  why", DIM, &item.why, PLAIN);
         if full {
             self.entry("  costs", DIM, &item.impact, PLAIN);
@@ -165,9 +164,20 @@ impl Page {
         for below in &item.below {
             self.below(below);
         }
+        for other in &item.maybe {
+            self.entry("  maybe", DIM, other, PLAIN);
+        }
         let actions = if full { item.actions.len() } else { item.actions.len().min(1) };
         for action in &item.actions[..actions] {
             self.action(action);
+        }
+    }
+
+    /// When it was seen, then the readings that it rests on.
+    fn seen(&mut self, item: &Item, full: bool) {
+        self.entry("  seen", DIM, &item.seen, PLAIN);
+        if full {
+            self.readings(if item.seen.is_empty() { "  seen" } else { "" }, &item.evidence);
         }
     }
 
@@ -189,7 +199,11 @@ impl Page {
     }
 
     fn below(&mut self, below: &Below) {
-        self.entry("  below", DIM, &format!("{} ({}, {})", below.title, below.subject, below.rule), PLAIN);
+        let mut text = format!("{} ({}, {})", below.title, below.subject, below.rule);
+        for part in [&below.seen, &below.surely].into_iter().filter(|part| !part.is_empty()) {
+            text = format!("{text}, {part}");
+        }
+        self.entry("  below", DIM, &text, PLAIN);
         if self.options.verbose {
             self.readings("", &below.evidence);
         }
@@ -203,24 +217,27 @@ impl Page {
             return;
         }
         self.entry("  do", BOLD, &format!("{letter}{}", action.what), PLAIN);
-        for command in &action.commands {
-            self.verbatim("", command);
-        }
+        self.entry("  where", BOLD, &action.place, BOLD);
+        self.commands("", &action.commands);
+        self.entry("", DIM, &action.commands_note, PLAIN);
+        self.entry("  gain", DIM, &action.gain, PLAIN);
         self.entry("  effect", DIM, &action.effect, if action.disruptive { YELLOW } else { PLAIN });
         self.entry("  risk", DIM, &action.risk, PLAIN);
-        self.steps("  keep", &action.persist);
+        let keep: Vec<String> = [action.keep_lines.as_slice(), &action.keep_commands].concat();
+        self.entry("  keep", DIM, &action.keep_note, PLAIN);
+        self.commands(if action.keep_note.is_empty() { "  keep" } else { "" }, &keep);
+        if self.options.verbose {
+            self.entry("  likely", DIM, &action.keep_likely, PLAIN);
+        }
         self.entry("  check", DIM, &action.verify, PLAIN);
-        self.steps("  undo", &action.undo);
+        self.entry("  undo", DIM, &action.undo_note, PLAIN);
+        self.commands(if action.undo_note.is_empty() { "  undo" } else { "" }, &action.undo);
     }
 
-    fn steps(&mut self, label: &str, steps: &[Step]) {
-        for (i, step) in steps.iter().enumerate() {
-            let label = if i == 0 { label } else { "" };
-            if step.command {
-                self.verbatim(label, &step.text);
-            } else {
-                self.entry(label, DIM, &step.text, PLAIN);
-            }
+    /// Lines that are meant to be typed; the label stands beside the first.
+    fn commands(&mut self, label: &str, commands: &[String]) {
+        for (i, command) in commands.iter().enumerate() {
+            self.verbatim(if i == 0 { label } else { "" }, command);
         }
     }
 
@@ -277,17 +294,39 @@ impl Page {
     }
 
     fn excluded(&mut self, view: &View) {
-        if view.excluded.is_empty() {
+        if view.excluded.is_empty() && view.symptom_note.is_empty() {
             return;
         }
         self.blank();
-        self.line(&[(BOLD, "NOT THE CAUSE")]);
+        let of = if view.symptom.is_empty() { String::new() } else { format!(" of: {}", view.symptom) };
+        self.paragraph(BOLD, &format!("NOT THE CAUSE{of}"));
         let shown = if self.options.verbose { view.excluded.len() } else { view.excluded.len().min(6) };
         for (what, by) in &view.excluded[..shown] {
             self.hanging(2, "", &format!("{what}: {by}"), PLAIN);
         }
         if view.excluded.len() > shown {
             self.hanging(2, "", &format!("{} more with -v", view.excluded.len() - shown), DIM);
+        }
+        self.hanging(2, "", &sentence(&view.symptom_note), PLAIN);
+    }
+
+    fn not_decided(&mut self, view: &View) {
+        if view.not_decided.is_empty() {
+            return;
+        }
+        self.blank();
+        self.line(&[(BOLD, "NOT DECIDED")]);
+        let verbose = self.options.verbose;
+        let shown = if verbose { view.not_decided.len() } else { view.not_decided.len().min(ON_SCREEN) };
+        for one in &view.not_decided[..shown] {
+            self.hanging(2, "", &format!("{} ({}) lacks {}", one.subjects, one.rule, one.lacks), PLAIN);
+            let commands = if verbose { one.commands.len() } else { one.commands.len().min(1) };
+            for command in &one.commands[..commands] {
+                self.verbatim("", command);
+            }
+        }
+        if view.not_decided.len() > shown {
+            self.hanging(2, "", &format!("{} more with -v", view.not_decided.len() - shown), DIM);
         }
     }
 
@@ -299,13 +338,20 @@ impl Page {
         match &view.no_drops {
             Some(line) if !self.options.verbose => self.entry("WHO DROPS", BOLD, line, PLAIN),
             _ => {
-                let mut note = "packets since the driver was loaded (in the sample); - is not readable".to_owned();
-                if !view.unread_places.is_empty() {
-                    note = format!("{note}; nowhere readable: {}", view.unread_places);
-                }
-                self.entry("WHO DROPS", BOLD, &note, DIM);
+                self.entry("WHO DROPS", BOLD, &view.drops_note, DIM);
                 self.grid(&view.drops, "  ");
             }
+        }
+        let verbose = self.options.verbose;
+        let shown = if verbose { view.host_losses.len() } else { view.host_losses.len().min(ON_SCREEN) };
+        for line in &view.host_losses[..shown] {
+            self.hanging(2, "", &format!("host: {line}"), PLAIN);
+        }
+        if view.host_losses.len() > shown {
+            self.hanging(2, "", &format!("{} more with -v", view.host_losses.len() - shown), DIM);
+        }
+        if verbose && !view.host_clean.is_empty() {
+            self.hanging(2, "", &format!("host: {}", view.host_clean), PLAIN);
         }
     }
 
@@ -422,7 +468,9 @@ impl Page {
     fn verbatim(&mut self, label: &str, text: &str) {
         let indent = self.indent();
         let mut lead = label;
-        if !label.is_empty() && table::columns(label) >= indent {
+        // A line that is too long stands alone: it is never broken.
+        let too_long = indent + 2 + table::columns(text) > self.options.width;
+        if !label.is_empty() && (too_long || table::columns(label) >= indent) {
             self.line(&[(DIM, label)]);
             lead = "";
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::rules::schema::{Confidence, Kind, Severity};
+use crate::rules::schema::{Confidence, Kind, Severity, Side};
 use crate::rules::{Problem, read_folder};
 
 /// The tests of one rule.
@@ -52,6 +52,9 @@ pub struct Case {
     /// What the finding must name as assumed: a piece of each line. An empty list: it assumes nothing.
     #[serde(default)]
     pub assumed: Option<Vec<String>>,
+    /// Who must have sent the data that the finding is about; for rules that state it.
+    #[serde(default)]
+    pub sides: Option<Vec<Side>>,
     /// Facts that must be named as missing, for `unknown`.
     #[serde(default)]
     pub missing: Vec<String>,

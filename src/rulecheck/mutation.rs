@@ -97,6 +97,7 @@ fn places(spec: &RuleSpec) -> Vec<Place> {
     cases("confidence_when", spec.confidence_when.len(), |spec, at| {
         spec.confidence_when.get_mut(at).map(|one| &mut one.when)
     });
+    cases("sides", spec.sides.len(), |spec, at| spec.sides.get_mut(at).map(|one| &mut one.when));
     cases("recommend", spec.recommend.len(), |spec, at| spec.recommend.get_mut(at).and_then(|one| one.when.as_mut()));
     places
 }

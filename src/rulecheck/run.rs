@@ -8,6 +8,7 @@ use crate::facts::{Facts, assign};
 use crate::knowledge::Knowledge;
 use crate::lang::Entity;
 use crate::reading::{Reading, Source};
+use crate::rules::schema::Side;
 use crate::rules::{Outcome, Rule, RuleSet, Verdict, bind, diagnose};
 use crate::snapshot::{LogLine, SCHEMA, Snapshot};
 
@@ -84,6 +85,13 @@ pub fn run_tests(rules: &RuleSet, files: &[TestFile]) -> RuleTests {
 
 fn failure(file: &TestFile, cases: &RuleCases, case: &str, message: impl Into<String>) -> Failure {
     Failure { file: file.name.clone(), rule: cases.rule.clone(), case: case.into(), message: message.into() }
+}
+
+/// The snapshots of the cases of a file, each with the names of its rule and its case.
+pub fn given(file: &TestFile) -> Vec<(String, Snapshot)> {
+    let name = |cases: &RuleCases, case: &Case| format!("{}, {}", cases.rule, case.name);
+    let each = |cases| prepare(file, cases).0.into_iter().map(move |(case, snapshot)| (name(cases, case), snapshot));
+    file.rules.iter().flat_map(each).collect()
 }
 
 /// Builds the snapshots of a rule's cases.
@@ -174,6 +182,13 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     if case.confidence.is_some_and(|confidence| confidence != finding.confidence) {
         return differs("confidence", &case.confidence, &finding.confidence);
     }
+    if let Some(wanted) = &case.sides {
+        let sides = [(Side::Own, finding.senders.own), (Side::Peer, finding.senders.peer)];
+        let told: Vec<Side> = sides.into_iter().filter(|(_, told)| *told).map(|(side, _)| side).collect();
+        if *wanted != told {
+            return differs("sides", wanted, &told);
+        }
+    }
     if let Some(wanted) = &case.assumed {
         let told = finding.assumptions(facts);
         let all_told = wanted.iter().all(|piece| told.iter().any(|line| line.contains(piece.as_str())));
@@ -185,8 +200,14 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     let mut said = rule.why.render(facts, &roots, &finding.variables);
     said += &rule.impact.render(facts, &roots, &finding.variables);
     for step in advice::steps(rule, finding, facts, outcome.subject) {
+        for command in step.commands.iter().chain(&step.undo).chain(&step.keep.commands) {
+            if let Some(flaw) = advice::flaw(command) {
+                return Err(format!("the command `{command}` can't be typed: {flaw}"));
+            }
+        }
         let commands = [step.commands.join("\n"), step.undo.join("\n")].join("\n");
-        said += &format!("\n{}\n{commands}\n{}\n{}", step.action, step.risk, step.verify);
+        let notes = [step.commands_note, step.gain, step.risk, step.verify, step.undo_note].join("\n");
+        said += &format!("\n{}\n{}\n{commands}\n{notes}", step.action, step.place.word());
     }
     if let Some(piece) = case.never_says.iter().find(|piece| said.contains(piece.as_str())) {
         return Err(format!("it says `{piece}`: {said}"));

@@ -53,8 +53,14 @@ pub struct Held {
     pub ratio: Option<f64>,
     /// Growth or events per second, if their times are known.
     pub rate: Option<f64>,
+    /// Growth within the sample, or between the outputs, whatever arm held; none where it was not read.
+    pub grew: Option<f64>,
+    /// Seconds of the sample, if its times are known.
+    pub window: Option<f64>,
     /// Seconds since the newest event of the log, if it bears a time.
     pub age: Option<f64>,
+    /// Seconds since the oldest event of the log that counts, likewise.
+    pub oldest: Option<f64>,
     /// Confidence of a finding by this arm.
     pub confidence: Confidence,
     /// It is no growth, and a growth that enough traffic decided did not hold: the finding is information only ("not growing
@@ -189,6 +195,12 @@ impl Arms {
         ArmsResult { variables: variables(arms, held.as_ref()), held }
     }
 
+    /// Names of the counters that are counted, without those of the denominator.
+    pub fn counted_names(&self) -> impl Iterator<Item = &'static str> {
+        let all = Knowledge::embedded().canonical_counters();
+        self.count.iter().map(move |term| all[term.counter].name.as_str())
+    }
+
     /// Names of the counters that are added up.
     pub fn counter_names(&self) -> impl Iterator<Item = &'static str> {
         let all = Knowledge::embedded().canonical_counters();
@@ -227,12 +239,16 @@ fn held(
     count: &Sum,
     stood_still: bool,
 ) -> Option<Held> {
-    let plain = |name, count, (_, ratio, rate, confidence): ArmOutcome| Held {
+    let growth = (count.exists && count.growth_complete).then_some(count.growth);
+    let plain = |name, number, (_, ratio, rate, confidence): ArmOutcome| Held {
         name,
-        count,
+        count: number,
         ratio,
         rate,
+        grew: growth,
+        window: count.window,
         age: None,
+        oldest: None,
         confidence,
         not_growing: stood_still && name == ArmName::Totals,
         old: false,
@@ -242,7 +258,10 @@ fn held(
         count: log.count,
         ratio: None,
         rate: log.rate,
+        grew: growth,
+        window: count.window,
         age: log.age,
+        oldest: log.oldest,
         confidence: log.confidence,
         not_growing: stood_still,
         old: log.old,

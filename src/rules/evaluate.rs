@@ -6,6 +6,7 @@ use super::arms::{Held, lower};
 use super::compile::Rule;
 use super::load::RuleSet;
 use super::schema::{Confidence, Kind, Scope, Severity};
+use super::senders::Senders;
 use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
 use crate::lang::{Entity, Evaluation, Key, Program, Slot, State, Value, World};
 
@@ -68,6 +69,8 @@ pub struct Finding {
     pub touched: BTreeSet<Key>,
     /// Values of the rule's variables, for its texts.
     pub variables: Vec<Evaluation>,
+    /// Who sent the data that it is about.
+    pub senders: Senders,
 }
 
 impl Finding {
@@ -298,7 +301,8 @@ fn finding(
         confidence = lower(confidence);
         severity = severity.min(Severity::Advice);
     }
-    Finding { kind, severity, confidence, arm, taken, assumed, touched, variables }
+    let senders = Senders::of(rule, world, world.facts, roots, &variables);
+    Finding { kind, severity, confidence, arm, taken, assumed, touched, variables, senders }
 }
 
 fn loudness(kind: Kind) -> u8 {

@@ -38,6 +38,8 @@ pub(super) struct LogOutcome {
     pub count: f64,
     /// Seconds since the newest of them.
     pub age: Option<f64>,
+    /// Seconds since the oldest of them.
+    pub oldest: Option<f64>,
     /// Events per second between the oldest and the newest.
     pub rate: Option<f64>,
     /// They are older than the arm asks for.
@@ -55,6 +57,7 @@ impl LogArm {
             exists: true,
             count: 0.0,
             age: None,
+            oldest: None,
             rate: None,
             old: false,
             confidence: self.confidence.unwrap_or(Confidence::Medium),
@@ -84,6 +87,7 @@ impl LogArm {
             held: Some(true),
             count: counted.len() as f64,
             age: newest,
+            oldest,
             rate: span.map(|span| (ages.len() - 1) as f64 / span),
             old,
             touched: quoted.filter_map(|at| Some(Key { entity: Facts::entity(EVENT, *at), slot: text? })).collect(),

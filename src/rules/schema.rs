@@ -134,16 +134,77 @@ impl Interrupts {
     }
 }
 
-/// Side of an edge to a retransmit finding.
+/// Whose commands they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The host that the report is about.
+    #[default]
+    Here,
+    /// The host at the other end: never to be typed here.
+    Peer,
+}
+
+impl Place {
+    /// The word of rule files and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Peer => "peer",
+        }
+    }
+}
+
+/// For serde, which hands on a reference.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_here(place: &Place) -> bool {
+    *place == Place::Here
+}
+
+/// Who sends the data that is lost or late. What this host loses while it receives, the other end sends again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// Retransmits of this host.
+    /// This host.
     Own,
-    /// Retransmits of the other end.
+    /// The other end.
     Peer,
     /// Either.
     Both,
+}
+
+impl Side {
+    /// The word of rule files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Peer => "peer",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Which way a cause works in the stack of interfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// On what stands on its interface: the bond or bridge of a member, VLANs, tunnels, the ports of a card.
+    #[default]
+    Up,
+    /// On what its interface stands on.
+    Down,
+    /// Both.
+    Both,
+}
+
+/// A side under a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideWhen {
+    /// The side; not both at once.
+    pub is: Side,
+    /// The condition.
+    pub when: Located,
 }
 
 /// A severity under a condition.
@@ -256,7 +317,10 @@ pub struct RecommendSpec {
     /// Only then; no condition: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Located>,
-    /// Commands (templates; what is filled in is quoted for the shell).
+    /// Where it is typed.
+    #[serde(default, rename = "where", skip_serializing_if = "is_here")]
+    pub place: Place,
+    /// Commands (templates; what is filled in is quoted for the shell). One with a value that nobody read is left out.
     #[serde(default)]
     pub commands: Vec<Located>,
     /// Key of knowledge/persistence; `none` where nothing is to last, `hardware` where it lasts by itself.
@@ -266,11 +330,17 @@ pub struct RecommendSpec {
     /// What it risks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Located>,
+    /// What it may bring (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Located>,
     /// How to check it and what should be seen (template).
     pub verify: Located,
-    /// How to take it back (templates).
+    /// Commands that take it back (templates).
     #[serde(default)]
     pub undo: Vec<Located>,
+    /// How to take it back, in words (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo_note: Option<Located>,
 }
 
 /// An edge to a symptom.
@@ -279,9 +349,16 @@ pub struct RecommendSpec {
 pub struct Explains {
     /// The symptom's rule.
     pub rule: String,
-    /// Side, for retransmits only.
+    /// Who sends the data that the cause loses or delays; for symptoms that state their `sides`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
+    /// Which way the cause works in the stack of interfaces.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reach: Reach,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Where a judgement comes from.
@@ -345,6 +422,12 @@ pub struct RuleSpec {
     /// Symptoms that it explains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explains: Vec<Explains>,
+    /// Who sent the data that a finding is about; each that holds counts. None given: this host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<SideWhen>,
+    /// What is no cause where the rule passes, for example `receive ring`; the title where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<String>,
     /// Rules whose advice is withheld while this one stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead_of: Vec<String>,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::counters::CounterBlock;
 use super::section::section;
 use super::words::PcieRole;
 use crate::reading::{Bytes, Gigatransfers, Reading};
@@ -20,6 +21,35 @@ pub struct PciAddress {
     pub device: u8,
     /// Function, 0 to 7.
     pub function: u8,
+}
+
+impl PciAddress {
+    /// The PCI function that a netdev belongs to, out of the resolved path of its device. A USB or Thunderbolt adapter lies
+    /// below the PCI function of its controller, which is not its own.
+    pub fn of_path(path: &str) -> Option<Self> {
+        let mut found = None;
+        for part in path.split('/') {
+            if let Ok(address) = part.parse::<Self>() {
+                found = Some(address);
+            } else if found.is_some() && !part.starts_with("virtio") && !part.starts_with("pci") && !is_auxiliary(part)
+            {
+                return None;
+            }
+        }
+        found
+    }
+}
+
+/// Names of the auxiliary bus: driver, kind and number, such as `mlx5_core.sf.4`.
+fn is_auxiliary(part: &str) -> bool {
+    let mut pieces = part.split('.');
+    let (Some(driver), Some(_), Some(number), None) = (pieces.next(), pieces.next(), pieces.next(), pieces.next())
+    else {
+        return false;
+    };
+    driver.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 impl FromStr for PciAddress {
@@ -74,6 +104,8 @@ section! {
         mps_supported: Bytes,
         /// Maximum read request size in use (DevCtl MaxReadReq).
         mrrs: Bytes,
+        /// Active state power management states that are enabled: `l0s`, `l1`, `l1.1`, `l1.2`; empty is off.
+        aspm: Vec<String>,
         /// True where relaxed ordering is enabled (DevCtl RlxdOrd).
         relaxed_ordering: bool,
         /// True where the function sits on a bus that a hypervisor emulates: its link speed means nothing.
@@ -151,6 +183,18 @@ pub struct PciDevice {
     /// The physical function that a virtual function belongs to; absent for a physical function.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub physical_function: Reading<PciAddress>,
+    /// Type of its IOMMU domain: `DMA`, `DMA-FQ`, `identity`; absent without one.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub iommu: Reading<String>,
+    /// Power state: `D0`, `D3hot` ...
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub power_state: Reading<String>,
+    /// Driver that an administrator bound it to by name (`vfio-pci` ...); absent where there is none.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub driver_override: Reading<String>,
+    /// Errors by Advanced Error Reporting: group `aer` with `correctable.RxErr` ... `fatal.TLP` ...
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub aer: Reading<CounterBlock>,
     /// PCIe capability and links.
     #[serde(skip_serializing_if = "Pcie::is_unasked")]
     pub pcie: Pcie,

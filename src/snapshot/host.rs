@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::configuration::ConfiguredSetting;
 use super::counters::CounterBlock;
+use super::processors::{Cpu, Irqbalance, Processors, Thread};
 use super::section::section;
+use super::traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
 use crate::reading::{Bytes, Reading, Seconds, SourceId, Version};
 
 section! {
@@ -39,12 +42,45 @@ section! {
         privileged: bool,
         /// Kernel parameters below /proc/sys by their dotted names, as text.
         sysctl: BTreeMap<String, String>,
-        /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `snmp`, `netstat`, `snmp6`.
+        /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `snmp`, `netstat`, `snmp6`, `conntrack`,
+        /// `xfrm_stat`, `cgroup_cpu`, `ovs_datapath`.
         counters: Vec<CounterBlock>,
         /// Kernel log lines that concern networking, oldest first.
         log: Vec<LogLine>,
         /// Results of measurements that the user gave.
         measured: Vec<Measurement>,
+        /// Cloud that it runs in, by the firmware tables: `aws`, `azure`, `gcp` ... Absent elsewhere.
+        cloud: String,
+        /// Kind of case, by the firmware tables: `laptop`, `desktop`, `server` ...
+        chassis: String,
+        /// Gauges of the protocols as /proc/net/sockstat names them, for example `TCP.orphan`.
+        sockstat: BTreeMap<String, u64>,
+        /// TCP connections: for each interface those that carry most.
+        flows: Vec<Flow>,
+        /// Routes, local and broadcast ones apart.
+        routes: Vec<Route>,
+        /// Rules of policy routing beyond the three that the kernel makes.
+        rules: Vec<String>,
+        /// NFS mounts.
+        nfs: Vec<NfsMount>,
+        /// Settings of the network that files keep for the next boot.
+        configured: Vec<ConfiguredSetting>,
+        /// Names of programs that matter to the network and run: `irqbalance`, `NetworkManager`, `systemd-networkd`,
+        /// `ovs-vswitchd`, `tuned` ...
+        services: Vec<String>,
+        /// Online CPUs, one by one.
+        cpu_list: Vec<Cpu>,
+        /// Kernel threads that work for the network.
+        threads: Vec<Thread>,
+        ;
+        /// CPUs.
+        processors = Processors,
+        /// Interrupt balancing.
+        irqbalance = Irqbalance,
+        /// Connection tracking.
+        conntrack = Conntrack,
+        /// Neighbour tables.
+        neighbours = Neighbours,
     }
 }
 
@@ -103,6 +139,9 @@ pub struct Measurement {
     /// Address of the other end.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub peer_address: Reading<String>,
+    /// Address that the data was sent to, whichever end printed the result.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub receiver_address: Reading<String>,
     /// Interface that it ran over.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub interface: Reading<String>,

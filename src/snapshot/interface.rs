@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::attached::{Bridge, Devlink, Rdma, Tunnel, Usb, Wireless, Xdp};
 use super::counters::CounterBlock;
 use super::device::PciAddress;
+use super::optics::Module;
+use super::queues::{Irq, Pfc, Queue, Rss, TcAction};
 use super::section::section;
-use super::words::{Duplex, InterfaceKind, OperState, PortType};
+use super::words::{Bus, Duplex, InterfaceKind, OperState, PortType};
 use crate::reading::{BitsPerSecond, Bytes, Reading};
 
 /// Link modes by ethtool's names, for example `100000baseSR4/Full`.
@@ -206,6 +209,9 @@ pub struct BondMember {
     /// Speed as the bond sees it.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub speed: Reading<BitsPerSecond>,
+    /// True where LACP partners of this member never agreed (churn state `churned` at either end).
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub churned: Reading<bool>,
 }
 
 /// A queueing discipline.
@@ -341,6 +347,66 @@ pub struct Interface {
     /// Offload features by the kernel's names, for example `rx-gro`.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub features: Reading<BTreeMap<String, Feature>>,
+    /// Features that somebody asked for and that are not as asked: the kernel or driver refused.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub features_refused: Reading<Vec<String>>,
+    /// Private flags of the driver.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub private_flags: Reading<BTreeMap<String, bool>>,
+    /// Bus that it hangs on.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub bus: Reading<Bus>,
+    /// Virtual functions that it has made.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub virtual_functions: Reading<u32>,
+    /// Largest packet that GRO builds, in bytes.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub gro_max_size: Reading<Bytes>,
+    /// Largest packet that GSO sends, in bytes.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub gso_max_size: Reading<Bytes>,
+    /// VLAN identifier; absent for an interface that is no VLAN.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub vlan_id: Reading<u32>,
+    /// Queues.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub queues: Reading<Vec<Queue>>,
+    /// Interrupts.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub irqs: Reading<Vec<Irq>>,
+    /// Filters with actions.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub tc_actions: Reading<Vec<TcAction>>,
+    /// Receive side scaling.
+    #[serde(skip_serializing_if = "Rss::is_unasked")]
+    pub rss: Rss,
+    /// Priority flow control.
+    #[serde(skip_serializing_if = "Pfc::is_unasked")]
+    pub pfc: Pfc,
+    /// Pluggable module.
+    #[serde(skip_serializing_if = "Module::is_unasked")]
+    pub module: Module,
+    /// XDP program.
+    #[serde(skip_serializing_if = "Xdp::is_unasked")]
+    pub xdp: Xdp,
+    /// USB device.
+    #[serde(skip_serializing_if = "Usb::is_unasked")]
+    pub usb: Usb,
+    /// 802.11.
+    #[serde(skip_serializing_if = "Wireless::is_unasked")]
+    pub wireless: Wireless,
+    /// Tunnel.
+    #[serde(skip_serializing_if = "Tunnel::is_unasked")]
+    pub tunnel: Tunnel,
+    /// Bridge.
+    #[serde(skip_serializing_if = "Bridge::is_unasked")]
+    pub bridge: Bridge,
+    /// devlink.
+    #[serde(skip_serializing_if = "Devlink::is_unasked")]
+    pub devlink: Devlink,
+    /// RDMA device.
+    #[serde(skip_serializing_if = "Rdma::is_unasked")]
+    pub rdma: Rdma,
     /// Counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterBlock>,

@@ -1,14 +1,22 @@
 //! What was observed: entities, readings and counters of one host at one time. No I/O.
 
+mod attached;
+mod configuration;
 mod counters;
 mod device;
 mod document;
 mod host;
 mod interface;
+mod optics;
 mod pcie_path;
+mod processors;
+mod queues;
 mod section;
+mod traffic;
 mod words;
 
+pub use attached::{Bridge, Devlink, HealthReporter, Rdma, Tunnel, Usb, Wireless, Xdp};
+pub use configuration::ConfiguredSetting;
 pub use counters::{Counter, CounterBlock, Growth};
 pub use device::{PciAddress, PciDevice, Pcie, PcieLink};
 pub use document::{DocumentError, SCHEMA};
@@ -17,8 +25,12 @@ pub use interface::{
     Bond, BondMember, Channels, Coalesce, DriverInfo, Eee, Feature, Fec, Interface, Link, LinkModes, Pause, Port,
     Qdisc, Ring, Session, Stack,
 };
+pub use optics::{Module, ModuleLane, ModuleThresholds};
 pub use pcie_path::pcie_ends;
-pub use words::{Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word};
+pub use processors::{Cpu, Irqbalance, Processors, Thread};
+pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
+pub use traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
+pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};
 
 use std::collections::BTreeSet;
 

@@ -95,6 +95,40 @@ words! {
     }
 }
 
+impl InterfaceKind {
+    /// The kind for the kernel's name of a link kind (`IFLA_INFO_KIND`).
+    pub fn of_link_kind(kind: &str) -> Self {
+        match kind {
+            "veth" => Self::Veth,
+            "netkit" => Self::Netkit,
+            "bridge" => Self::Bridge,
+            "bond" => Self::Bond,
+            "team" => Self::Team,
+            "vlan" => Self::Vlan,
+            "vxlan" => Self::Vxlan,
+            "geneve" => Self::Geneve,
+            "gre" | "gretap" | "ip6gre" | "ip6gretap" | "erspan" | "ip6erspan" => Self::Gre,
+            "ipip" | "sit" | "ip6tnl" | "vti" | "vti6" => Self::Ipip,
+            "wireguard" => Self::Wireguard,
+            "xfrm" => Self::Xfrm,
+            "tun" => Self::Tun,
+            "macvlan" => Self::Macvlan,
+            "macvtap" => Self::Macvtap,
+            "ipvlan" | "ipvtap" => Self::Ipvlan,
+            "dummy" => Self::Dummy,
+            "ifb" => Self::Ifb,
+            "vrf" => Self::Vrf,
+            "macsec" => Self::Macsec,
+            "openvswitch" => Self::Openvswitch,
+            "netdevsim" => Self::Netdevsim,
+            "ipoib" => Self::Infiniband,
+            "wlan" => Self::Wifi,
+            "dsa" => Self::Ethernet,
+            _ => Self::Other,
+        }
+    }
+}
+
 words! {
     /// RFC 2863 operational state as rtnetlink reports it.
     OperState ("operational state") {
@@ -160,6 +194,36 @@ words! {
         PciBridge = "pci_bridge",
         /// A bridge whose role could not be read.
         Bridge = "bridge",
+    }
+}
+
+words! {
+    /// Where an XDP program runs.
+    XdpMode ("XDP mode") {
+        /// In the driver.
+        Native = "native",
+        /// In the stack, after the kernel made a packet of it.
+        Generic = "generic",
+        /// In the NIC.
+        Offload = "offload",
+    }
+}
+
+words! {
+    /// The bus that an interface hangs on.
+    Bus ("bus") {
+        /// PCI or PCIe.
+        Pci = "pci",
+        /// USB.
+        Usb = "usb",
+        /// A paravirtual bus: virtio, VMBus, Xen.
+        Virtual = "virtual",
+        /// A part of the chip itself.
+        Platform = "platform",
+        /// None: made by software.
+        None = "none",
+        /// Anything else, such as FireWire or PCMCIA.
+        Other = "other",
     }
 }
 

@@ -57,6 +57,11 @@ const REPORT: &[Field] = &[
     ("understood", Is::Object(UNDERSTOOD), WHERE_KNOWN),
     ("interfaces", Is::Objects(INTERFACE), ALWAYS),
     ("findings", Is::Objects(FINDING), ALWAYS),
+    ("host_drops", Is::Objects(DROP), WHERE_KNOWN),
+    ("host_counters", Is::Objects(HOST_COUNTER), WHERE_KNOWN),
+    ("symptom", Is::Object(SYMPTOM), WHERE_KNOWN),
+    ("not_the_cause", Is::Objects(EXCLUDED), WHERE_KNOWN),
+    ("not_decided", Is::Objects(NOT_DECIDED), WHERE_KNOWN),
     ("checks", Is::Objects(CHECK), ALWAYS),
     ("next_command", Is::Text, WHERE_KNOWN),
 ];
@@ -103,7 +108,24 @@ const DROP: &[Field] = &[
     ("place", Is::Word(&["wire", "nic", "ring", "softnet", "socket", "qdisc", "tx_ring", "tx_wire"]), ALWAYS),
     ("total", Is::Count, WHERE_KNOWN),
     ("grew", Is::Count, WHERE_KNOWN),
+    ("counted_at", Is::Text, WHERE_KNOWN),
 ];
+const HOST_COUNTER: &[Field] = &[
+    ("counter", Is::Text, ALWAYS),
+    ("place", Is::Word(&["softnet", "socket"]), WHERE_KNOWN),
+    ("what", Is::Text, ALWAYS),
+    ("total", Is::Count, WHERE_KNOWN),
+    ("grew", Is::Count, WHERE_KNOWN),
+];
+const SYMPTOM: &[Field] = &[
+    ("rule", Is::Text, ALWAYS),
+    ("subject", Is::Text, ALWAYS),
+    ("title", Is::Text, ALWAYS),
+    ("note", Is::Text, WHERE_KNOWN),
+];
+const EXCLUDED: &[Field] = &[("what", Is::Text, ALWAYS), ("by", Is::Text, ALWAYS), ("rule", Is::Text, WHERE_KNOWN)];
+const NOT_DECIDED: &[Field] =
+    &[("what", Is::Text, ALWAYS), ("rule", Is::Text, ALWAYS), ("missing", Is::Objects(MISSING), ALWAYS)];
 const FINDING: &[Field] = &[
     ("rule", Is::Text, ALWAYS),
     ("kind", Is::Word(&["fault", "risk", "limit", "hygiene"]), ALWAYS),
@@ -115,10 +137,23 @@ const FINDING: &[Field] = &[
     ("why", Is::Text, ALWAYS),
     ("impact", Is::Text, ALWAYS),
     ("under", Is::TextOrNull, ALWAYS),
+    ("under_subject", Is::Text, WHERE_KNOWN),
+    ("under_confidence", SURENESS, WHERE_KNOWN),
+    ("others", Is::Objects(OTHER), WHERE_KNOWN),
+    ("group_severity", SEVERITY, WHERE_KNOWN),
+    ("seen", Is::Object(SEEN), WHERE_KNOWN),
     ("assumed", Is::Texts, ALWAYS),
     ("evidence", Is::Objects(EVIDENCE), ALWAYS),
     ("recommend", Is::Objects(RECOMMEND), ALWAYS),
 ];
+const OTHER: &[Field] = &[
+    ("rule", Is::Text, ALWAYS),
+    ("subject", Is::Text, ALWAYS),
+    ("title", Is::Text, ALWAYS),
+    ("why", Is::Text, ALWAYS),
+];
+const SEEN: &[Field] =
+    &[("arm", Is::Word(&["delta", "repeat", "log", "totals", "measured"]), ALWAYS), ("text", Is::Text, ALWAYS)];
 const EVIDENCE: &[Field] = &[
     ("fact", Is::Text, ALWAYS),
     ("value", Is::Anything, ALWAYS),

@@ -1,4 +1,4 @@
-//! What the kernel counts for each CPU and flow: interrupts, softirqs, affinities, connection tracking; and counts of lines.
+//! What the kernel counts for each CPU and flow: interrupts, softirqs, affinities, connection tracking.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,6 @@ use crate::formats::{cpu_list, cpu_mask};
 use crate::snapshot::PciAddress;
 
 pub(super) static TOOLS: &[Tool] = &[
-    Tool { name: "wc", answers: counts_lines, begins: |_| false, read: number },
     Tool { name: "/proc/interrupts", answers: is_interrupts, begins: per_cpu::begins, read: interrupts },
     Tool { name: "/proc/irq", answers: is_affinity, begins: |_| false, read: affinity },
     Tool {
@@ -23,21 +22,6 @@ pub(super) static TOOLS: &[Tool] = &[
         read: connections,
     },
 ];
-
-/// `... | wc -l` and `grep -c`: a number alone.
-fn counts_lines(command: &Command) -> bool {
-    let is_grep = |words: &[String]| {
-        words.first().is_some_and(|word| word.ends_with("grep")) && words.iter().any(|word| word == "-c")
-    };
-    let last = command.filters.last();
-    command.program == "wc"
-        || last.is_some_and(|words| words.first().is_some_and(|word| word == "wc") || is_grep(words))
-        || command.program.ends_with("grep") && command.has("-c") && command.filters.is_empty()
-}
-
-fn number(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
-    cursor.take_if(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok());
-}
 
 fn is_interrupts(command: &Command) -> bool {
     let files = command.files();
@@ -64,7 +48,7 @@ fn is_affinity(command: &Command) -> bool {
 /// Lines with a mask or a list of CPUs, perhaps behind the name of their file.
 fn affinity(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
     let is_set =
-        |text: &str| cpu_mask::parse(text).is_some() || cpu_list::count(text).is_some() || text.trim().is_empty();
+        |text: &str| cpu_mask::members(text).is_some() || cpu_list::count(text).is_some() || text.trim().is_empty();
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
         let value = match text.split_once(':') {

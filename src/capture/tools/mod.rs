@@ -1,12 +1,24 @@
 //! The tools whose output is read: how each is recognised, and what its rows mean for a host.
 
+mod count;
+mod cpu;
 mod ethtool;
 mod hardware;
+mod host;
+mod ifconfig;
+mod ip;
 mod kernel;
 mod log;
+mod netstat;
+mod nstat;
 mod pci;
+mod ping;
+mod proc;
 mod results;
+mod ss;
 mod stack;
+mod sysctl;
+mod sysfs;
 
 use super::command::Command;
 use super::site::Site;
@@ -61,10 +73,34 @@ pub(super) fn is_interface_name(word: &str) -> bool {
         && word != ".."
 }
 
+/// Path and value of a line `path:value`, as `grep . FILES` prints it. PCI addresses in a path hold colons too.
+fn path_value(text: &str) -> Option<(&str, &str)> {
+    if !text.starts_with('/') {
+        return None;
+    }
+    let from = text.find("/net/").unwrap_or(0);
+    let at = from + text[from..].find(':')?;
+    let (path, value) = (&text[..at], &text[at + 1..]);
+    (!path.contains(char::is_whitespace)).then_some((path, value))
+}
+
+/// The name of an interface that a tool may have cut to `most` characters: the only one met so far that begins so.
+fn whole_name(intake: &Intake<'_>, printed: &str, most: usize) -> String {
+    if printed.len() < most || intake.site.knows(printed) {
+        return printed.to_owned();
+    }
+    let mut names = intake.site.names().filter(|name| name.starts_with(printed));
+    match (names.next(), names.next()) {
+        (Some(only), None) => only.to_owned(),
+        _ => printed.to_owned(),
+    }
+}
+
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
     [
         log::TOOLS,
+        count::TOOLS,
         ethtool::more::TOOLS,
         ethtool::TOOLS,
         pci::TOOLS,
@@ -72,6 +108,17 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         stack::TOOLS,
         kernel::TOOLS,
         hardware::TOOLS,
+        ip::TOOLS,
+        ifconfig::TOOLS,
+        netstat::TOOLS,
+        nstat::TOOLS,
+        ss::TOOLS,
+        sysctl::TOOLS,
+        sysfs::TOOLS,
+        proc::TOOLS,
+        host::TOOLS,
+        cpu::TOOLS,
+        ping::TOOLS,
     ]
     .into_iter()
     .flatten()

@@ -9,7 +9,7 @@ use crate::reading::{Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Growth, Interface, Qdisc};
 
 /// Groups that an interface without hardware has too.
-const SOFTWARE_GROUPS: [&str; 4] = ["rtnl_link_stats64", "proc_net_dev", "qdisc", "tc_actions"];
+const SOFTWARE_GROUPS: [&str; 5] = ["rtnl_link_stats64", "rtnl_link_carrier", "proc_net_dev", "qdisc", "tc_actions"];
 
 /// One row and what is known of it.
 pub(super) struct Row<'a> {
@@ -149,6 +149,9 @@ impl<'a> Ask<'a> {
 
     /// With nothing found: true where it may exist all the same.
     pub(super) fn is_unknown(&self) -> bool {
+        if self.lacks_queues() {
+            return false;
+        }
         if self.counter.generic.iter().any(|source| self.usable(source)) {
             return true;
         }
@@ -164,6 +167,15 @@ impl<'a> Ask<'a> {
             (None, Some(known)) => known.by_class,
             (None, None) => true,
         }
+    }
+
+    /// True for a counter of queueing disciplines where packets wait in none.
+    fn lacks_queues(&self) -> bool {
+        let sources = &self.counter.generic;
+        let qdiscs = self.interface.qdiscs.known();
+        !sources.is_empty()
+            && sources.iter().all(|source| source.group == "qdisc")
+            && qdiscs.is_some_and(|all| !all.iter().any(|one| is_leaf(one, all)))
     }
 
     fn block(&self, group: &str) -> Option<&'a CounterBlock> {
@@ -293,7 +305,8 @@ impl<'a> Ask<'a> {
     }
 }
 
-fn is_leaf(qdisc: &Qdisc, all: &[Qdisc]) -> bool {
+/// True for a discipline in which packets to send wait and on which nothing hangs.
+pub(in crate::facts) fn is_leaf(qdisc: &Qdisc, all: &[Qdisc]) -> bool {
     let major = |name: &str| match name.split(':').next() {
         None | Some("") => "0".to_owned(),
         Some(major) => major.to_owned(),

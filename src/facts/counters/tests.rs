@@ -307,6 +307,11 @@ fn only_the_leaves_of_the_queues_are_added() {
     assert_eq!((codel.total, codel.ambiguous.is_some()), (8, true), "it drops on purpose too");
     let wrapped = of(vec![qdisc("pfifo_fast", "0:", "root", &[4_294_967_295, 1])]);
     assert_eq!(grown(&facts(&wrapped), "qdisc_dropped"), Some(2));
+    for without in [of(Vec::new()), of(vec![Qdisc { kind: "noqueue".into(), ..Qdisc::default() }])] {
+        assert_eq!(facts(&without).count(0, "qdisc_dropped"), Count::Absent, "no packet waits here");
+    }
+    let uncounted = of(vec![Qdisc { counters: None, ..qdisc("pfifo", "1:", "root", &[]) }]);
+    assert_eq!(facts(&uncounted).count(0, "qdisc_dropped"), Count::Unknown);
 }
 
 #[test]

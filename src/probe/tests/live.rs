@@ -25,17 +25,13 @@ struct Old(Live, bool);
 
 impl Kernel for Old {
     fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
-        let old = |request: &Request| {
-            let name = request.ask.to_string();
-            name == "CTRL_CMD_GETFAMILY" || (self.1 && name.starts_with("ETHTOOL_GLINKSETTINGS"))
-        };
-        let missing: Vec<bool> = requests.iter().map(old).collect();
         let replies = self.0.call(requests);
-        replies
-            .into_iter()
-            .zip(missing)
-            .map(|(reply, gone)| if gone { Reply::errno(libc::ENOENT) } else { reply })
-            .collect()
+        let old = |(request, reply): (&Request, Reply)| match request.ask.to_string().as_str() {
+            "CTRL_CMD_GETFAMILY" => without_ethtool(&reply),
+            name if self.1 && name.starts_with("ETHTOOL_GLINKSETTINGS") => Reply::errno(libc::ENOENT),
+            _ => reply,
+        };
+        requests.iter().zip(replies).map(old).collect()
     }
 
     fn now_ms(&mut self) -> u64 {

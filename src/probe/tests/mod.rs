@@ -7,6 +7,7 @@ mod edited;
 mod isolation;
 mod live;
 mod namespaces;
+mod record;
 mod replay;
 mod totality;
 mod trees;
@@ -14,6 +15,15 @@ mod trees;
 /// One sample of everything.
 fn scan(kernel: &mut dyn Kernel) -> Snapshot {
     collect(kernel, &Options::default(), &mut |_| {})
+}
+
+/// The answer to the request for all families, from a kernel without ethtool over netlink.
+fn without_ethtool(families: &Reply) -> Reply {
+    let bytes = families.bytes().unwrap();
+    let others = netlink::messages(bytes).filter(|message| ethtool::family(message.payload).is_none());
+    let left: Vec<u8> = others.flat_map(|message| message.whole.to_vec()).collect();
+    assert!(left.len() < bytes.len(), "it had the family");
+    Reply::Bytes(left.into())
 }
 
 /// True where the test may make devices and namespaces.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::formats;
+use crate::snapshot::PciAddress;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
@@ -96,7 +97,7 @@ proptest! {
             formats::pci_link::width(text);
             formats::proc_status::parse(text);
             formats::uptime::seconds(text);
-            pci::owner(text);
+            PciAddress::of_path(text);
         }
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Action, Below, Item, Reading, Step, show, words};
+use super::{Action, Below, Item, Reading, show, words};
 use crate::reading::numbers;
 use crate::report::escape;
-use crate::report::model::{Evidence, Finding, Recommendation};
+use crate::report::model::{Evidence, Finding, Keep, OtherCause, Recommendation};
 
 /// The sections in the order in which they are shown.
 pub(super) struct Sections {
@@ -21,10 +21,10 @@ impl Sections {
     pub fn new(findings: &[Finding]) -> Self {
         let index = Index::new(findings);
         let roots: Vec<Option<usize>> = (0..findings.len()).map(|i| index.root_of(i)).collect();
-        let mut folded: BTreeMap<usize, Vec<Below>> = BTreeMap::new();
+        let mut folded: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
         for (finding, root) in findings.iter().zip(&roots) {
             if let Some(root) = root {
-                folded.entry(*root).or_default().push(below(finding));
+                folded.entry(*root).or_default().push(finding);
             }
         }
         let mut out = Self { fix_now: Vec::new(), options: Vec::new(), limits: Vec::new(), hygiene: Vec::new() };
@@ -32,13 +32,13 @@ impl Sections {
             if roots[i].is_some() {
                 continue;
             }
-            let section = match (finding.kind.as_str(), finding.severity.as_str()) {
+            let section = match (finding.kind.as_str(), finding.group()) {
                 ("limit", _) => &mut out.limits,
                 ("hygiene", _) => &mut out.hygiene,
                 (_, "critical" | "warning") => &mut out.fix_now,
                 _ => &mut out.options,
             };
-            section.push(item(finding, folded.remove(&i).unwrap_or_default()));
+            section.push(item(finding, &folded.remove(&i).unwrap_or_default()));
         }
         let all = out.fix_now.iter_mut().chain(&mut out.options).chain(&mut out.limits).chain(&mut out.hygiene);
         for (i, item) in all.enumerate() {
@@ -96,8 +96,33 @@ fn below(finding: &Finding) -> Below {
         rule: show(&finding.rule),
         subject: show(&finding.subject),
         title: escape::prose(&finding.title),
+        seen: seen(finding),
+        surely: match finding.under_confidence.as_deref() {
+            Some("medium") => "probably".into(),
+            Some("low") => "possibly".into(),
+            _ => String::new(),
+        },
         evidence: finding.evidence.iter().map(reading).collect(),
     }
+}
+
+fn seen(finding: &Finding) -> String {
+    finding.seen.as_ref().map(|seen| escape::prose(&seen.text)).unwrap_or_default()
+}
+
+/// Findings that may have a part in this one or in what stands below it, each once; those of the group itself are left out.
+fn maybe(finding: &Finding, below: &[&Finding]) -> Vec<String> {
+    let group: Vec<&Finding> = std::iter::once(finding).chain(below.iter().copied()).collect();
+    let is_in = |other: &OtherCause| group.iter().any(|one| one.rule == other.rule && one.subject == other.subject);
+    let mut out: Vec<String> = Vec::new();
+    for other in group.iter().flat_map(|one| &one.others).filter(|other| !is_in(other)) {
+        let (title, why) = (escape::prose(&other.title), escape::prose(&other.why));
+        let line = format!("{title} ({}, {}): {why}", show(&other.subject), show(&other.rule));
+        if !out.contains(&line) {
+            out.push(line);
+        }
+    }
+    out
 }
 
 fn reading(evidence: &Evidence) -> Reading {
@@ -122,7 +147,7 @@ fn plain(value: &Value, unit: &str) -> String {
     show(format!("{text} {unit}").trim_end())
 }
 
-fn item(finding: &Finding, below: Vec<Below>) -> Item {
+fn item(finding: &Finding, below: &[&Finding]) -> Item {
     let many = finding.recommend.len() > 1;
     let letters = (b'a'..=b'z').map(char::from).map(String::from).chain(std::iter::repeat(String::new()));
     Item {
@@ -136,8 +161,10 @@ fn item(finding: &Finding, below: Vec<Below>) -> Item {
         why: escape::prose(&finding.why),
         impact: escape::prose(&finding.impact),
         assumed: finding.assumed.iter().map(|text| escape::prose(text)).collect(),
+        seen: seen(finding),
         evidence: finding.evidence.iter().map(reading).collect(),
-        below,
+        maybe: maybe(finding, below),
+        below: below.iter().map(|finding| self::below(finding)).collect(),
         actions: finding
             .recommend
             .iter()
@@ -170,26 +197,43 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
     };
     let session = match (recommend.hits_session, recommend.interrupts.as_str()) {
         (true, _) => "; YOUR SESSION RUNS OVER IT",
-        (false, "queue" | "link" | "all-ports") => "; your session does not run over it",
+        // What runs over a port of another host was not read.
+        (false, "queue" | "link" | "all-ports") if recommend.place != "peer" => "; your session does not run over it",
         _ => "",
     };
+    let shown = |lines: &[String]| lines.iter().map(|line| show(line)).collect::<Vec<_>>();
+    // A report that was written before `keep` has words alone.
+    let words_alone = Keep { note: recommend.persist.join("; "), ..Keep::default() };
+    let keep = recommend.keep.as_ref().unwrap_or(&words_alone);
     Action {
         letter,
         what: escape::prose(&recommend.action),
-        commands: recommend.commands.iter().map(|command| show(command)).collect(),
+        place: if recommend.place == "peer" { "the host at the other end, not this one".into() } else { String::new() },
+        commands: shown(&recommend.commands),
+        commands_note: escape::prose(&recommend.commands_note),
         effect: format!("{interrupted}{session}").trim_start_matches("; ").to_owned(),
         disruptive: recommend.hits_session || matches!(recommend.interrupts.as_str(), "all-ports" | "host"),
         risk: escape::prose(&recommend.risk),
-        persist: recommend.persist.iter().map(|text| step(text)).collect(),
+        gain: escape::prose(&recommend.gain),
+        keep_note: keep_note(keep),
+        keep_lines: shown(&keep.lines),
+        keep_commands: shown(&keep.commands),
+        keep_likely: likely(keep),
         verify: escape::prose(&recommend.verify),
-        undo: recommend.undo.iter().map(|text| step(text)).collect(),
+        undo: shown(&recommend.undo),
+        undo_note: escape::prose(&recommend.undo_note),
         withheld_by: recommend.withheld_by.as_deref().map(show),
     }
 }
 
-/// Steps in words begin with a capital, have several words and hold nothing that a shell or a file would need;
-/// anything else may be meant to be typed, so it is never broken.
-fn step(text: &str) -> Step {
-    let wordy = text.starts_with(|c: char| c.is_uppercase()) && text.contains(' ') && !text.contains(['=', '$', '`']);
-    Step { text: if wordy { escape::prose(text) } else { show(text) }, command: !wordy }
+/// "QNAP QTS: a line in autorun.sh".
+fn keep_note(keep: &Keep) -> String {
+    let words: Vec<&str> =
+        [keep.manager.as_deref().unwrap_or_default(), &keep.note].into_iter().filter(|text| !text.is_empty()).collect();
+    escape::prose(&words.join(": "))
+}
+
+fn likely(keep: &Keep) -> String {
+    let each = keep.likely.iter().map(|one| format!("{}: {}", one.manager, one.needs));
+    escape::prose(&each.collect::<Vec<_>>().join("; "))
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Grid, NONE, and, full_name, is_virtual, link_text, range_text, show, words};
 use crate::reading::numbers;
-use crate::report::model::{DropRow, InterfaceRow, Report};
+use crate::report::escape;
+use crate::report::model::{DropRow, HostCounter, InterfaceRow, Report};
 
 /// Places where packets are lost, from the wire inwards and out again, with the words of a column head.
 const PLACES: [(&str, &str); 8] = [
@@ -132,7 +133,8 @@ pub(super) fn lost(drop: &DropRow) -> Option<u64> {
 /// "+33 120" while it grows, "12 (+0)" where it does not, "12" without a second sample, "0", "0 seen" where a place
 /// could not be read.
 fn loss_cell(drops: &[DropRow]) -> String {
-    let known: Vec<&DropRow> = drops.iter().filter(|drop| lost(drop).is_some()).collect();
+    let drops: Vec<&DropRow> = drops.iter().filter(|drop| drop.counted_at.is_none()).collect();
+    let known: Vec<&DropRow> = drops.iter().copied().filter(|drop| lost(drop).is_some()).collect();
     if known.is_empty() {
         return String::new();
     }
@@ -147,30 +149,83 @@ fn loss_cell(drops: &[DropRow]) -> String {
     }
 }
 
+/// "as eth2" where the count of the same port stands in that row, [`NONE`] where it could not be read.
 fn drop_cell(drop: &DropRow) -> String {
-    match (drop.total, drop.grew) {
-        (None, None) => String::new(),
+    match &drop.counted_at {
+        Some(first) => format!("as {}", show(first)),
+        None => amount(drop.total, drop.grew).unwrap_or_else(|| NONE.into()),
+    }
+}
+
+/// "12 (+3)": in all, and in the sample.
+fn amount(total: Option<u64>, grew: Option<u64>) -> Option<String> {
+    Some(match (total, grew) {
+        (None, None) => return None,
         (Some(0), None | Some(0)) | (None, Some(0)) => "0".into(),
         (Some(total), None) => numbers::count(total),
         (Some(total), Some(grew)) => format!("{} (+{})", numbers::count(total), numbers::count(grew)),
         (None, Some(grew)) => format!("+{}", numbers::count(grew)),
+    })
+}
+
+/// The host as a whole, as one more row of who drops.
+pub(super) fn host_row(report: &Report) -> Option<InterfaceRow> {
+    let drops = report.host_drops.clone();
+    (!drops.is_empty()).then(|| InterfaceRow { name: "host".into(), drops, ..InterfaceRow::default() })
+}
+
+/// Packets lost by place. A cell without a counter stays empty; a place that no row could read has no column.
+pub(super) fn drop_grid(rows: &[&InterfaceRow]) -> Grid {
+    let tells = |drop: &DropRow| lost(drop).is_some() || drop.counted_at.is_some();
+    let with_data = || rows.iter().filter(|row| row.drops.iter().any(tells));
+    let read =
+        |place: &str| with_data().flat_map(|row| &row.drops).any(|drop| drop.place == place && lost(drop).is_some());
+    let places: Vec<(&str, &str)> = PLACES.into_iter().filter(|(place, _)| read(place)).collect();
+    let cells = |row: &&InterfaceRow| {
+        let at = |place: &str| row.drops.iter().find(|drop| drop.place == place).map(drop_cell).unwrap_or_default();
+        std::iter::once(full_name(row)).chain(places.iter().map(|(place, _)| at(place))).collect()
+    };
+    Grid {
+        heads: std::iter::once("IFACE").chain(places.iter().map(|(_, head)| *head)).map(String::from).collect(),
+        rows: with_data().map(cells).collect(),
     }
 }
 
-pub(super) fn drop_grid(rows: &[&InterfaceRow]) -> Grid {
-    let heads: Vec<&str> = std::iter::once("IFACE").chain(PLACES.map(|(_, head)| head)).collect();
-    let with_data = rows.iter().filter(|row| row.drops.iter().any(|drop| lost(drop).is_some()));
-    let cells = with_data.map(|row| {
-        let at = |place: &str| row.drops.iter().find(|drop| drop.place == place).map(drop_cell).unwrap_or_default();
-        std::iter::once(full_name(row)).chain(PLACES.map(|(place, _)| at(place))).collect()
-    });
-    without_empty_columns(&heads, &cells.collect::<Vec<_>>())
+/// Counters of the whole host that lost something: "UdpRcvbufErrors 12 (+3): datagrams dropped ...".
+pub(super) fn host_losses(report: &Report) -> Vec<String> {
+    let line = |one: &HostCounter| {
+        let lost = one.total.unwrap_or(0).max(one.grew.unwrap_or(0));
+        let amount = amount(one.total, one.grew).filter(|_| lost > 0)?;
+        Some(format!("{} {amount}: {}", show(&one.counter), escape::prose(&one.what)))
+    };
+    // What grows comes first.
+    let (growing, others): (Vec<_>, Vec<_>) =
+        report.host_counters.iter().partition(|one| one.grew.is_some_and(|grew| grew > 0));
+    growing.into_iter().chain(others).filter_map(line).collect()
+}
+
+/// "0 at softnet_dropped and TCPRcvQDrop; not readable: UdpRcvbufErrors", of the counters that have a place.
+pub(super) fn host_clean(report: &Report) -> String {
+    let placed = || report.host_counters.iter().filter(|one| one.place.is_some());
+    let names = |wanted: fn(&HostCounter) -> bool| {
+        and(&placed().filter(|one| wanted(one)).map(|one| show(&one.counter)).collect::<Vec<_>>())
+    };
+    let clean = names(|one| amount(one.total, one.grew).as_deref() == Some("0"));
+    let unread = names(|one| one.total.is_none() && one.grew.is_none());
+    let parts = [("0 at ", clean), ("not readable: ", unread)];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(word, names)| format!("{word}{names}"))
+        .collect();
+    parts.join("; ")
 }
 
 /// Places of which the model speaks, with whether every, and whether any interface could be read there.
 fn places_read(rows: &[&InterfaceRow]) -> Vec<(String, bool, bool)> {
     let of = |(place, head): (&str, &str)| {
-        let drops: Vec<&DropRow> = rows.iter().flat_map(|row| &row.drops).filter(|drop| drop.place == place).collect();
+        let drops = rows.iter().flat_map(|row| &row.drops).filter(|drop| drop.counted_at.is_none());
+        let drops: Vec<&DropRow> = drops.filter(|drop| drop.place == place).collect();
         let name = if head == "NIC" { head.to_owned() } else { head.to_ascii_lowercase() };
         let read = |drop: &&DropRow| lost(drop).is_some();
         (!drops.is_empty()).then(|| (name, drops.iter().all(read), drops.iter().any(read)))
@@ -178,9 +233,17 @@ fn places_read(rows: &[&InterfaceRow]) -> Vec<(String, bool, bool)> {
     PLACES.into_iter().filter_map(of).collect()
 }
 
-pub(super) fn unread_places(rows: &[&InterfaceRow]) -> String {
-    let names: Vec<String> = places_read(rows).into_iter().filter(|(.., any)| !any).map(|(name, ..)| name).collect();
-    and(&names)
+/// What the cells mean: "packets since the driver was loaded (in the sample); - is not readable".
+pub(super) fn drops_note(rows: &[&InterfaceRow], grid: &Grid) -> String {
+    let unread: Vec<String> = places_read(rows).into_iter().filter(|(.., any)| !any).map(|(name, ..)| name).collect();
+    let mut note = "packets since the driver was loaded (in the sample); - is not readable".to_owned();
+    if grid.rows.iter().flatten().any(String::is_empty) {
+        note += ", empty: no such counter";
+    }
+    if !unread.is_empty() {
+        note += &format!("; nowhere readable: {}", and(&unread));
+    }
+    note
 }
 
 pub(super) fn no_drops(rows: &[&InterfaceRow]) -> String {

@@ -11,11 +11,13 @@ use serde::Serialize;
 
 use self::ceilings::{ceiling, link_bound, shared};
 use self::findings::Sections;
-use self::interfaces::{drop_grid, fold_alike, interface_grid, lost, no_drops, unread_places};
+use self::interfaces::{
+    drop_grid, drops_note, fold_alike, host_clean, host_losses, host_row, interface_grid, lost, no_drops,
+};
 
 use crate::reading::numbers;
 use crate::report::escape;
-use crate::report::model::{CeilingRow, Check, InterfaceRow, Report};
+use crate::report::model::{CeilingRow, Check, InterfaceRow, Missing, NotDecided, Report, Symptom};
 
 /// A cell without a reading.
 pub const NONE: &str = "-";
@@ -46,12 +48,21 @@ pub struct View {
     /// Interfaces whose own link is the ceiling, with what does not limit, one line per kind.
     pub link_bound: Vec<String>,
     pub shared: Vec<String>,
+    /// What exclusions are about: "TCP sends many segments again (host)"; empty where nothing measured is wrong.
+    pub symptom: String,
+    /// Where to look where no cause was found.
+    pub symptom_note: String,
     pub excluded: Vec<(String, String)>,
+    pub not_decided: Vec<Undecided>,
     pub drops: Grid,
+    /// Counters of the whole host that lost something.
+    pub host_losses: Vec<String>,
+    /// Those that lost nothing, and those that could not be read.
+    pub host_clean: String,
     /// One line instead of the grid where nothing was lost.
     pub no_drops: Option<String>,
-    /// Places that could be read on no interface: "socket and softnet".
-    pub unread_places: String,
+    /// How the figures of the grid read.
+    pub drops_note: String,
     pub not_seen: Vec<NotSeen>,
     pub needs_root: Vec<String>,
     pub remarks: Vec<String>,
@@ -83,8 +94,12 @@ pub struct Item {
     pub why: String,
     pub impact: String,
     pub assumed: Vec<String>,
+    /// When it was seen: "in the sample: 33 120 in 10 s (0.19 %)"; empty for what stands.
+    pub seen: String,
     pub evidence: Vec<Reading>,
     pub below: Vec<Below>,
+    /// Findings that may have a part in it, each with the reason for the doubt.
+    pub maybe: Vec<String>,
     pub actions: Vec<Action>,
 }
 
@@ -94,6 +109,9 @@ pub struct Below {
     pub rule: String,
     pub subject: String,
     pub title: String,
+    pub seen: String,
+    /// "probably", "possibly", or empty where it is sure.
+    pub surely: String,
     pub evidence: Vec<Reading>,
 }
 
@@ -112,23 +130,29 @@ pub struct Action {
     /// `a`, `b` ... where there are alternatives.
     pub letter: String,
     pub what: String,
+    /// Where the commands are typed; empty for this host.
+    pub place: String,
     pub commands: Vec<String>,
+    /// Why a command is left out.
+    pub commands_note: String,
     pub effect: String,
     /// True where the session is hit or the whole card or host is interrupted.
     pub disruptive: bool,
     pub risk: String,
-    pub persist: Vec<Step>,
+    pub gain: String,
+    /// How to keep it, in words.
+    pub keep_note: String,
+    /// Lines of a file or a field that keep it.
+    pub keep_lines: Vec<String>,
+    /// Commands that keep it.
+    pub keep_commands: Vec<String>,
+    /// What the usual managers would need, in words.
+    pub keep_likely: String,
     pub verify: String,
-    pub undo: Vec<Step>,
+    pub undo: Vec<String>,
+    pub undo_note: String,
     /// Rule that stands in the way of this advice.
     pub withheld_by: Option<String>,
-}
-
-/// A command, or a step in words.
-#[derive(Debug, Serialize)]
-pub struct Step {
-    pub text: String,
-    pub command: bool,
 }
 
 /// How fast one interface could go.
@@ -200,6 +224,7 @@ pub struct Understood {
 #[derive(Debug, Serialize)]
 pub struct Undecided {
     pub rule: String,
+    /// Its subjects, or the suspect and its subjects.
     pub subjects: String,
     pub lacks: String,
     pub commands: Vec<String>,
@@ -209,8 +234,10 @@ impl View {
     pub fn new(report: &Report) -> Self {
         let sections = Sections::new(&report.findings);
         let (rows, alike) = fold_alike(report);
-        let drops = drop_grid(&rows);
-        let quiet = rows.iter().flat_map(|row| &row.drops).all(|drop| lost(drop).is_none_or(|n| n == 0));
+        let host = host_row(report);
+        let losing: Vec<&InterfaceRow> = rows.iter().copied().chain(&host).collect();
+        let drops = drop_grid(&losing);
+        let quiet = losing.iter().flat_map(|row| &row.drops).all(|drop| lost(drop).is_none_or(|n| n == 0));
         Self {
             generator: show(&report.generator),
             host_name: report.host.name.as_deref().filter(|name| !name.is_empty()).map_or("this host".into(), show)
@@ -224,9 +251,19 @@ impl View {
             ceilings: rows.iter().filter_map(|row| ceiling(row)).collect(),
             link_bound: link_bound(&rows),
             shared: report.shared.iter().map(shared).collect(),
+            symptom: report.symptom.as_ref().map(symptom).unwrap_or_default(),
+            symptom_note: report
+                .symptom
+                .as_ref()
+                .and_then(|x| x.note.as_deref())
+                .map(escape::prose)
+                .unwrap_or_default(),
+            not_decided: report.not_decided.iter().map(not_decided).collect(),
+            host_losses: host_losses(report),
+            host_clean: host_clean(report),
             excluded: report.not_the_cause.iter().map(|x| (escape::prose(&x.what), escape::prose(&x.by))).collect(),
-            unread_places: unread_places(&rows),
-            no_drops: (quiet && !drops.rows.is_empty()).then(|| no_drops(&rows)),
+            drops_note: drops_note(&losing, &drops),
+            no_drops: (quiet && !drops.rows.is_empty()).then(|| no_drops(&losing)),
             drops,
             not_seen: report
                 .not_seen
@@ -333,21 +370,30 @@ fn aliases(report: &Report) -> Vec<(String, String)> {
     named.filter(|(_, alias)| !alias.is_empty()).map(|(row, alias)| (full_name(row), show(alias))).collect()
 }
 
+fn symptom(symptom: &Symptom) -> String {
+    format!("{} ({})", escape::prose(&symptom.title), show(&symptom.subject))
+}
+
+fn not_decided(one: &NotDecided) -> Undecided {
+    open_question(&one.rule, escape::prose(&one.what), &one.missing)
+}
+
 fn undecided(check: &Check) -> Undecided {
-    let lacks: Vec<String> = check.missing.iter().map(|m| format!("{} ({})", show(&m.fact), words(&m.why))).collect();
+    let subjects: Vec<String> = check.subjects.iter().map(|subject| show(subject)).collect();
+    open_question(&check.rule, subjects.join(", "), &check.missing)
+}
+
+/// A rule of which facts are missing, each with the command that supplies it.
+fn open_question(rule: &str, subjects: String, missing: &[Missing]) -> Undecided {
+    let lacks: Vec<String> = missing.iter().map(|m| format!("{} ({})", show(&m.fact), words(&m.why))).collect();
     let mut commands: Vec<String> = Vec::new();
-    for missing in &check.missing {
+    for missing in missing {
         let command = show(&missing.command);
         if !command.is_empty() && !commands.contains(&command) {
             commands.push(command);
         }
     }
-    Undecided {
-        rule: show(&check.rule),
-        subjects: check.subjects.iter().map(|subject| show(subject)).collect::<Vec<_>>().join(", "),
-        lacks: lacks.join(", "),
-        commands,
-    }
+    Undecided { rule: show(rule), subjects, lacks: lacks.join(", "), commands }
 }
 
 /// "88 checks passed", "2 not decided", "9 not applicable", "2 hygiene notes". A rule counts once, by the weightiest

@@ -10,13 +10,10 @@ use crate::formats::cursor::{Cursor, Line};
 use crate::formats::kernel_log::printed::{Printed, When, printed};
 use crate::formats::kernel_log::sieve::tells_of_network;
 use crate::formats::kernel_log::{Stamp, stamp};
-use crate::formats::uptime;
-use crate::reading::Seconds;
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "dmesg", answers: is_kernel_log, begins, read },
     Tool { name: "date", answers: |command| command.program == "date", begins: |_| false, read: date },
-    Tool { name: "uptime", answers: tells_uptime, begins: |_| false, read: uptime },
     Tool { name: "journalctl", answers: is_daemon_log, begins: |_| false, read: daemon },
 ];
 
@@ -261,19 +258,6 @@ fn date(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         return;
     };
     intake.site.log.now = Some(found.value);
-}
-
-fn tells_uptime(command: &Command) -> bool {
-    ["uptime", "w"].contains(&command.program.as_str()) || command.files() == ["/proc/uptime"]
-}
-
-/// `uptime` and /proc/uptime: since when the kernel counts its seconds.
-fn uptime(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let found =
-        cursor.take_if(|text| uptime::printed(text).or_else(|| uptime::seconds(text).filter(|_| text.contains('.'))));
-    if let Some(found) = found {
-        intake.site.put_host(|host| &mut host.uptime, found.map(Seconds));
-    }
 }
 
 /// Lines of a daemon's log: what tells of the network is kept.

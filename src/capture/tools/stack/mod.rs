@@ -130,6 +130,7 @@ fn put_bond(site: &mut Site, name: &str, found: Bonding, filtered: bool) {
             link_failures: known(site, member.link_failures.clone()),
             aggregator: known(site, member.aggregator.clone()),
             speed: known(site, speed.clone()),
+            ..BondMember::default()
         };
         if lacp == Some(false) && !filtered {
             row.aggregator = Reading::Absent(site.source(member.line));

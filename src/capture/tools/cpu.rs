@@ -1,0 +1,153 @@
+//! Where the processors spend their time: `top`, `mpstat`, `sar`, `vmstat`.
+
+use super::{Intake, Tool};
+use crate::formats::cursor::{At, Cursor};
+use crate::formats::sysstat::{self, Table};
+use crate::formats::{top, uname, vmstat};
+use crate::reading::Reading;
+use crate::snapshot::{Cpu, Thread};
+
+pub(super) static TOOLS: &[Tool] = &[
+    Tool {
+        name: "top",
+        answers: |command| command.program == "top",
+        begins: |cursor| cursor.peek().is_some_and(|line| top::begins(line.text)),
+        read: read_top,
+    },
+    Tool {
+        name: "sysstat",
+        answers: |command| ["mpstat", "sar", "iostat", "pidstat"].contains(&command.program.as_str()),
+        begins: |cursor| cursor.peek().is_some_and(|line| sysstat::headings(line.text).is_some()),
+        read: read_sysstat,
+    },
+    Tool {
+        name: "vmstat",
+        answers: |command| command.program == "vmstat",
+        begins: |cursor| cursor.peek().is_some_and(|line| vmstat::begins(line.text)),
+        read: |cursor, _| {
+            vmstat::parse(cursor);
+        },
+    },
+];
+
+/// Most CPUs that a capture may name.
+const MOST: u32 = 1 << 16;
+
+/// Changes what is known of a CPU of the host, which is made where it is new.
+pub(super) fn row(intake: &mut Intake<'_>, number: u32, line: u32, change: impl FnOnce(&mut Cpu)) {
+    if number >= MOST {
+        return;
+    }
+    let source = intake.site.source(line);
+    let list = &mut intake.site.snapshot.host.cpu_list;
+    if list.known().is_none() {
+        *list = Reading::Known(Vec::new(), source);
+    }
+    let Reading::Known(cpus, _) = list else { return };
+    let at = cpus.binary_search_by_key(&number, |cpu| cpu.number).unwrap_or_else(|at| {
+        cpus.insert(at, Cpu { number, ..Cpu::default() });
+        at
+    });
+    change(&mut cpus[at]);
+}
+
+/// Sets shares in percent of a CPU.
+fn shares(intake: &mut Intake<'_>, number: u32, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
+    let source = intake.site.source(line);
+    let share =
+        |percent: Option<f64>| percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0);
+    row(intake, number, line, |cpu| {
+        for (leaf, percent) in [(&mut cpu.softirq, softirq), (&mut cpu.steal, steal), (&mut cpu.idle, idle)] {
+            if let Some(share) = share(percent) {
+                *leaf = Reading::Known(share, source);
+            }
+        }
+    });
+}
+
+fn read_top(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let first = cursor.position();
+    let Some(found) = top::parse(cursor) else { return };
+    super::proc::put_uptime(intake, found.uptime);
+    if let Some(At { value: (cpu, percent), line }) = found.ksoftirqd {
+        thread(intake, format!("ksoftirqd/{cpu}"), percent / 100.0, line);
+    }
+    // The first picture of `top -b` is about the time since boot.
+    let since_boot = first == 0 && intake.command.is_some_and(|command| command.has_flag('b'));
+    for At { value, line } in found.shares.into_iter().filter(|_| !since_boot) {
+        if let Some(number) = value.cpu {
+            let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
+            shares(intake, number, line, [value.softirq, value.steal, idle]);
+        }
+    }
+}
+
+/// Sets the load of a kernel thread.
+fn thread(intake: &mut Intake<'_>, name: String, load: f64, line: u32) {
+    let source = intake.site.source(line);
+    let mut threads = intake.site.snapshot.host.threads.known().cloned().unwrap_or_default();
+    threads.retain(|thread| thread.name != name);
+    threads.push(Thread { name, load: Reading::Known(load, source), ..Thread::default() });
+    intake.site.put_host(|host| &mut host.threads, At::new(threads, line));
+}
+
+fn read_sysstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    if let Some(banner) = cursor.take_if(uname::parse) {
+        super::host::put_uname(intake, &banner);
+    }
+    for table in sysstat::parse(cursor) {
+        put_table(intake, &table);
+    }
+}
+
+/// Shares of each CPU. Without an interval the one set of rows is about the time since boot; the averages at the end
+/// prove that there was one.
+fn put_table(intake: &mut Intake<'_>, table: &Table) {
+    if table.headings.first().is_none_or(|heading| heading != "CPU") {
+        return;
+    }
+    for At { value, line } in table.rows.iter().filter(|row| row.value.average) {
+        if let Some(number) = table.subject(value).and_then(|subject| subject.parse().ok()) {
+            let get = |heading: &str| table.number(value, heading);
+            let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
+            shares(intake, number, *line, [get("%soft"), get("%steal"), idle]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::transcript::one;
+
+    #[test]
+    fn shares_of_cpus() {
+        let head = "11:00:01 PM  CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n";
+        let row = |time: &str, cpu: &str, soft: &str| {
+            format!("{time}  {cpu}    1.00    0.00    0.00    4.00    0.00   {soft}    2.00    0.00    0.00    3.00\n")
+        };
+        let now = format!(
+            "$ mpstat -P ALL\nLinux 5.4.0-42-generic (nas) \t01/01/20 \t_x86_64_\t(8 CPU)\n\n{head}{}",
+            row("11:00:02 PM", "0", "90.00")
+        );
+        let (snapshot, understood) = one(&now);
+        // Without an interval this is the mean since boot.
+        assert!(snapshot.host.cpu_list.is_unasked() && understood.left.is_empty());
+        assert_eq!(snapshot.host.cpus.known(), Some(&8));
+        let (snapshot, _) =
+            one(&format!("{now}{}{}", head.replace("11:00:01 PM", "Average:   "), row("Average:   ", "0", "80.00")));
+        let cpu = &snapshot.host.cpu_list.known().unwrap()[0];
+        assert_eq!((cpu.softirq.known(), cpu.steal.known(), cpu.idle.known()), (Some(&0.8), Some(&0.02), Some(&0.07)));
+    }
+
+    #[test]
+    fn top_names_the_busy_thread() {
+        let text = "top - 17:03:41 up 5 days, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\n\
+            %Cpu0  :  0.0 us,  1.0 sy,  0.0 ni,  2.0 id,  0.0 wa,  0.0 hi, 97.0 si,  0.0 st\n\n\
+            \u{20} PID USER      PR  NI  VIRT  RES  SHR S %CPU %MEM    TIME+  COMMAND\n    3 root      20   0     0    0    0 R 96.0  0.0  43:45.72 ksoftirqd/0\n";
+        let (snapshot, _) = one(&format!("$ top\n{text}"));
+        assert_eq!(snapshot.host.cpu_list.known().unwrap()[0].softirq.known(), Some(&0.97));
+        assert_eq!(snapshot.host.threads.known().unwrap()[0].load.known(), Some(&0.96));
+        let (snapshot, _) = one(&format!("$ top -b -n 1\n{text}"));
+        assert!(snapshot.host.cpu_list.is_unasked() && snapshot.host.uptime.known().is_some());
+    }
+}

@@ -1,0 +1,266 @@
+//! Where an interface stands: its node, its children, what it leaves by, and other facts that follow from several readings.
+
+use std::net::IpAddr;
+
+use super::catalogue::{HOST, INTERFACE};
+use super::entry::{Entry, derived};
+use super::unit::Unit;
+use super::{Derived, Facts};
+use crate::lang::{Dim, State, Type, Value};
+use crate::reading::{Bytes, Reading};
+use crate::snapshot::{Interface, Route};
+
+/// Derived facts of an interface.
+pub(super) fn entries() -> Vec<Entry> {
+    vec![
+        derived("numa.node", Type::PLAIN, Unit::Plain, "NUMA node of its PCI function", |facts, index| {
+            let from = facts.key(INTERFACE, index, "device");
+            match facts.device_of(index) {
+                Some(device) => facts.same_as(super::catalogue::DEVICE, device, "numa_node"),
+                None => Derived::of(facts.lookup_state(&from), from),
+            }
+        }),
+        derived(
+            "channels.used",
+            Type::PLAIN,
+            Unit::Plain,
+            "receive queues in use, combined ones included",
+            |facts, index| channels(facts, index, ["channels.combined", "channels.rx"]),
+        ),
+        derived(
+            "channels.max",
+            Type::PLAIN,
+            Unit::Plain,
+            "most receive queues, combined ones included",
+            |facts, index| channels(facts, index, ["channels.combined_max", "channels.rx_max"]),
+        ),
+        derived(
+            "children",
+            Type::list(Type::Entity(INTERFACE)),
+            Unit::Plain,
+            "interfaces above it: VLANs, macvlans, tunnels",
+            children,
+        ),
+        derived("forwarding", Type::Bool, Unit::Plain, "IPv4 or IPv6 packets are forwarded from it", forwarding),
+        derived(
+            "egress",
+            Type::Entity(INTERFACE),
+            Unit::Plain,
+            "interface by which its packets leave the host: the parent, or by the route to the other end of the tunnel",
+            egress,
+        ),
+        derived(
+            "default_route.mtu",
+            Type::number(Dim::DATA),
+            Unit::Bytes,
+            "MTU that the default route by it sets",
+            default_route_mtu,
+        ),
+        derived("link.lane_rate", Type::number(Dim::RATE), Unit::BitsPerSecond, "speed of one lane", |facts, index| {
+            let link = &facts.snapshot().interfaces[index].link;
+            let from = ["link.speed", "link.lanes"].iter().flat_map(|path| facts.key(INTERFACE, index, path)).collect();
+            let state = match (link.speed.known(), link.lanes.known()) {
+                (Some(speed), Some(lanes)) if *lanes > 0 => {
+                    State::Known(Value::Number(speed.0 as f64 / f64::from(*lanes)))
+                }
+                _ => State::Unknown,
+            };
+            Derived::of(state, from)
+        }),
+        derived(
+            "module.thresholds_valid",
+            Type::Bool,
+            Unit::Plain,
+            "the module's thresholds are not all zero, and no low one lies above a high one",
+            thresholds_valid,
+        ),
+    ]
+}
+
+/// Derived facts of the host.
+pub(super) fn host_entries() -> Vec<Entry> {
+    vec![derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
+        let host = &facts.snapshot().host;
+        let from = ["is_guest", "is_container"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
+        let state = match (host.is_guest.known(), host.is_container.known()) {
+            (Some(true), _) | (_, Some(true)) => State::FALSE,
+            (Some(false), Some(false)) => State::Known(Value::Bool(true)),
+            _ => State::Unknown,
+        };
+        Derived::of(state, from)
+    })]
+}
+
+/// The sum of two kinds of queues; a kind that the driver lacks counts nothing.
+fn channels(facts: &Facts<'_>, index: usize, paths: [&str; 2]) -> Derived {
+    let from: Vec<_> = paths.iter().flat_map(|path| facts.key(INTERFACE, index, path)).collect();
+    let mut sum = 0.0;
+    let mut known = false;
+    for key in &from {
+        match facts.lookup(*key).state {
+            State::Known(Value::Number(number)) => {
+                sum += number;
+                known = true;
+            }
+            State::Absent => {}
+            _ => return Derived::unknown(from),
+        }
+    }
+    Derived::of(if known { State::Known(Value::Number(sum)) } else { State::Absent }, from)
+}
+
+fn children(facts: &Facts<'_>, index: usize) -> Derived {
+    let all = &facts.snapshot().interfaces;
+    let own = &all[index];
+    let above = |other: &Interface| {
+        other.namespace == own.namespace && other.stack.parent.known().is_some_and(|name| *name == own.name)
+    };
+    let list = all.iter().enumerate().filter(|(_, other)| above(other));
+    let from = facts.key(INTERFACE, index, "stack.parent");
+    Derived::of(
+        State::Known(Value::List(list.map(|(at, _)| Value::Entity(Facts::entity(INTERFACE, at))).collect())),
+        from,
+    )
+}
+
+/// A key of /proc/sys/net holds the name of an interface; a dot in it is written as a slash.
+fn forwarding(facts: &Facts<'_>, index: usize) -> Derived {
+    let Reading::Known(all, source) = &facts.snapshot().host.sysctl else { return Derived::none() };
+    let name = facts.snapshot().interfaces[index].name.replace('.', "/");
+    let read = |family: &str| all.get(&format!("net.{family}.conf.{name}.forwarding")).map(|value| value.trim() != "0");
+    let state = match (read("ipv4"), read("ipv6")) {
+        (Some(true), _) | (_, Some(true)) => State::Known(Value::Bool(true)),
+        (Some(false), Some(false)) => State::FALSE,
+        // A host without IPv6 has no such key.
+        (Some(false), None) => State::FALSE,
+        _ => State::Unknown,
+    };
+    Derived::of(state, Vec::new()).read_at(Some(*source))
+}
+
+fn egress(facts: &Facts<'_>, index: usize) -> Derived {
+    let interface = &facts.snapshot().interfaces[index];
+    let parent = facts.key(INTERFACE, index, "stack.parent");
+    if interface.stack.parent.known().is_some() {
+        return facts.same_as(INTERFACE, index, "parent");
+    }
+    let mut from = facts.key(INTERFACE, index, "tunnel.remote");
+    match &interface.tunnel.remote {
+        Reading::Known(remote, _) => {
+            let routes = facts.snapshot().host.routes.known();
+            let found = routes.and_then(|routes| best_route(routes, remote)).and_then(|route| {
+                let name = route.interfaces.known()?.first()?;
+                facts.topology().interface(&interface.namespace, name)
+            });
+            let state = found.map_or(State::Unknown, |at| State::Known(Value::Entity(Facts::entity(INTERFACE, at))));
+            Derived::of(state, from)
+        }
+        Reading::Absent(_) if interface.stack.parent.is_absent() => Derived::absent(parent),
+        _ => {
+            from.extend(parent);
+            Derived::unknown(from)
+        }
+    }
+}
+
+/// The route with the longest prefix that holds an address; among equals the one with the least metric. Routes of other
+/// tables than `main` are left out.
+pub(super) fn best_route<'r>(routes: &'r [Route], address: &str) -> Option<&'r Route> {
+    let address: IpAddr = address.split('%').next()?.parse().ok()?;
+    let main = |route: &&Route| route.table.known().is_none_or(|table| table == "main" || table == "254");
+    // `default` is of the family of its next hop.
+    let of_family = |route: &&Route| {
+        let gateway = route.gateway.known().and_then(|gateway| gateway.parse::<IpAddr>().ok());
+        gateway.is_none_or(|gateway| gateway.is_ipv4() == address.is_ipv4())
+    };
+    let fits = routes
+        .iter()
+        .filter(main)
+        .filter(of_family)
+        .filter_map(|route| Some((prefix(&route.destination, address)?, route)));
+    fits.min_by_key(|(length, route)| (std::cmp::Reverse(*length), route.metric.known().copied().unwrap_or(0)))
+        .map(|(_, route)| route)
+}
+
+/// Length of the prefix of a destination that holds the address; `None` if it does not.
+fn prefix(destination: &str, address: IpAddr) -> Option<u8> {
+    if destination == "default" {
+        return Some(0);
+    }
+    let (network, length) = destination.split_once('/').map_or((destination, None), |(a, b)| (a, Some(b)));
+    let network: IpAddr = network.parse().ok()?;
+    let (own, theirs, bits) = match (network, address) {
+        (IpAddr::V4(own), IpAddr::V4(theirs)) => (u128::from(own.to_bits()), u128::from(theirs.to_bits()), 32),
+        (IpAddr::V6(own), IpAddr::V6(theirs)) => (own.to_bits(), theirs.to_bits(), 128),
+        _ => return None,
+    };
+    let length: u8 = length.map_or(Some(bits), |text| text.parse().ok()).filter(|length| *length <= bits)?;
+    let shift = u32::from(bits - length);
+    let head = |address: u128| address.checked_shr(shift).unwrap_or(0);
+    (head(own) == head(theirs)).then_some(length)
+}
+
+fn default_route_mtu(facts: &Facts<'_>, index: usize) -> Derived {
+    let interface = &facts.snapshot().interfaces[index];
+    let Reading::Known(routes, source) = &facts.snapshot().host.routes else { return Derived::none() };
+    let by_it = |route: &&Route| {
+        route.destination == "default" && route.interfaces.known().is_some_and(|names| names.contains(&interface.name))
+    };
+    let Some(route) = routes.iter().find(by_it) else {
+        return Derived::absent(Vec::new()).read_at(Some(*source));
+    };
+    let state = match &route.mtu {
+        Reading::Known(Bytes(bytes), _) => State::Known(Value::Number(*bytes as f64 * 8.0)),
+        Reading::Absent(_) => State::Absent,
+        Reading::Unknown(_) => State::Unknown,
+    };
+    Derived::of(state, Vec::new()).read_at(Some(*source))
+}
+
+fn thresholds_valid(facts: &Facts<'_>, index: usize) -> Derived {
+    let limits = &facts.snapshot().interfaces[index].module.thresholds;
+    let from = ["module.rx_power_low_warn", "module.rx_power_high_warn", "module.temp_high_warn"]
+        .iter()
+        .flat_map(|path| facts.key(INTERFACE, index, path))
+        .collect();
+    let (low, high) = (&limits.rx_power_low_warn, &limits.rx_power_high_warn);
+    let state = match (low.known(), high.known()) {
+        (Some(low), Some(high)) => {
+            // A threshold of 0 mW is written as the floor of the scale.
+            State::Known(Value::Bool(low.0 < high.0 && high.0 > -40.0))
+        }
+        _ => match limits.temperature_high_warn.known() {
+            Some(limit) => State::Known(Value::Bool(limit.0 > 0.0)),
+            None if low.is_absent() && high.is_absent() => State::FALSE,
+            None => State::Unknown,
+        },
+    };
+    Derived::of(state, from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::SourceId;
+
+    #[test]
+    fn the_longest_prefix_wins() {
+        let route = |destination: &str, metric: u32| Route {
+            destination: destination.into(),
+            metric: Reading::Known(metric, SourceId::ASSUMED),
+            ..Route::default()
+        };
+        let routes =
+            [route("default", 100), route("10.0.0.0/8", 0), route("10.1.0.0/16", 50), route("10.1.0.0/16", 20)];
+        let best =
+            |address| best_route(&routes, address).map(|route| (route.destination.as_str(), route.metric.clone()));
+        assert_eq!(best("10.1.2.3").unwrap(), ("10.1.0.0/16", Reading::Known(20, SourceId::ASSUMED)));
+        assert_eq!(best("10.2.0.1").unwrap().0, "10.0.0.0/8");
+        assert_eq!(best("192.0.2.1").unwrap().0, "default");
+        assert_eq!(best("2001:db8::1").unwrap().0, "default");
+        assert_eq!(best("nonsense"), None);
+        assert_eq!(prefix("10.0.0.0/33", IpAddr::from([10, 0, 0, 1])), None);
+        assert_eq!(prefix("10.0.0.0/0", IpAddr::from([192, 0, 2, 1])), Some(0));
+        assert_eq!(prefix("192.0.2.1", IpAddr::from([192, 0, 2, 1])), Some(32));
+    }
+}

@@ -1,0 +1,152 @@
+//! Facts of flows, routes, mounts and configured settings, and the gauges of the protocols.
+
+use super::catalogue::{FLOW, INTERFACE};
+use super::entry::{Access, Entry, Put, derived};
+use super::fact::Fact;
+use super::rows::row_facts;
+use super::unit::Unit;
+use super::{Derived, Facts};
+use crate::lang::{State, Type, Value};
+use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds};
+use crate::snapshot::{ConfiguredSetting, Flow, Host, NfsMount, Route};
+
+/// Facts of a TCP connection.
+pub(super) fn flow_entries() -> Vec<Entry> {
+    let mut entries = row_facts! { Flow;
+        "interface" = interface: String, "ip route get PEER", "interface that it leaves by";
+        "congestion" = congestion: String, "ss -tin", "congestion control";
+        "rtt" = rtt: Seconds, "ss -tin", "smoothed round trip time";
+        "min_rtt" = min_rtt: Seconds, "ss -tin", "least round trip time";
+        "mss" = mss: Bytes, "ss -tin", "segment size";
+        "pmtu" = pmtu: Bytes, "ss -tin", "path MTU";
+        "cwnd" = cwnd: u32, "ss -tin", "congestion window in segments";
+        "retransmits" = retransmits: u64, "ss -tin", "segments sent again";
+        "segments_out" = segments_out: u64, "ss -tin", "segments sent";
+        "bytes_acked" = bytes_acked: u64, "ss -tin", "bytes that the other end acknowledged";
+        "bytes_received" = bytes_received: u64, "ss -tin", "bytes received";
+        "busy_time" = busy: Seconds, "ss -tin", "time that it had something to send";
+        "rwnd_limited" = rwnd_limited: Seconds, "ss -tin", "time that the other end's window held it back";
+        "sndbuf_limited" = sndbuf_limited: Seconds, "ss -tin", "time that its send buffer held it back";
+        "delivery_rate" = delivery_rate: BitsPerSecond, "ss -tin", "rate at which data was last delivered";
+        "pacing_rate" = pacing_rate: BitsPerSecond, "ss -tin", "rate to which it is paced";
+        "app_limited" = app_limited: bool, "ss -tin", "the program gave it too little to send";
+        "rcvbuf" = receive_buffer: Bytes, "ss -tinm", "receive buffer";
+        "sndbuf" = send_buffer: Bytes, "ss -tinm", "send buffer";
+        "buffer_locked" = buffer_locked: bool, "ss -tinm", "the program set its buffers";
+        "drops" = drops: u64, "ss -tinm", "packets that its socket dropped";
+        names
+        "local" = local: String, "own address and port";
+        "peer" = peer: String, "address and port of the other end";
+    };
+    entries.push(derived(
+        "iface",
+        Type::Entity(INTERFACE),
+        Unit::Plain,
+        "interface that it leaves by",
+        |facts, index| {
+            let from = facts.key(FLOW, index, "interface");
+            let Some((_, flow)) = facts.row::<Flow>(index) else { return Derived::none() };
+            let found = flow.interface.known().and_then(|name| facts.topology().interface("", name));
+            let state = found.map_or(State::Unknown, |at| State::Known(Value::Entity(Facts::entity(INTERFACE, at))));
+            Derived::of(state, from)
+        },
+    ));
+    entries
+}
+
+/// Facts of a route.
+pub(super) fn route_entries() -> Vec<Entry> {
+    row_facts! { Route;
+        "interfaces" = interfaces: Vec<String>, "ip route show table all", "interfaces that it leaves by";
+        "gateway" = gateway: String, "ip route show table all", "next hop";
+        "table" = table: String, "ip route show table all", "table";
+        "metric" = metric: u32, "ip route show table all", "metric";
+        "source" = source: String, "ip route show table all", "own address that it prefers";
+        "mtu" = mtu: Bytes, "ip route show table all", "MTU that it sets";
+        "initcwnd" = initcwnd: u32, "ip route show table all", "initial congestion window that it sets";
+        "initrwnd" = initrwnd: u32, "ip route show table all", "initial receive window that it sets";
+        names
+        "destination" = destination: String, "where it leads";
+    }
+}
+
+/// Facts of an NFS mount.
+pub(super) fn nfs_entries() -> Vec<Entry> {
+    row_facts! { NfsMount;
+        "export" = export: String, "nfsstat -m", "server and export";
+        "server" = server: String, "nfsstat -m", "address of the server";
+        "version" = version: String, "nfsstat -m", "version of the protocol";
+        "transport" = transport: String, "nfsstat -m", "transport";
+        "nconnect" = nconnect: u32, "nfsstat -m", "connections";
+        "rsize" = rsize: Bytes, "nfsstat -m", "largest read request";
+        "wsize" = wsize: Bytes, "nfsstat -m", "largest write request";
+        "operations" = operations: u64, "cat /proc/self/mountstats", "requests";
+        "retransmissions" = retransmissions: u64, "cat /proc/self/mountstats", "requests sent again";
+        names
+        "path" = path: String, "where it is mounted";
+    }
+}
+
+/// Facts of a setting in a file.
+pub(super) fn setting_entries() -> Vec<Entry> {
+    row_facts! { ConfiguredSetting;
+        "wins" = wins: bool, "grep -rn . /etc/sysctl.d /etc/systemd/network", "no other file overrides it at boot";
+        names
+        "manager" = manager: String, "who reads the file";
+        "file" = file: String, "the file";
+        "scope" = scope: String, "section or match that it stands below";
+        "key" = key: String, "key as the file spells it";
+        "value" = value: String, "value as the file spells it";
+    }
+}
+
+/// Gauges of /proc/net/sockstat that rules ask for.
+pub(super) fn gauges() -> Vec<Entry> {
+    macro_rules! gauge {
+        ($path:literal, $name:literal, $doc:literal) => {
+            Entry {
+                path: $path.into(),
+                kind: u64::kind(),
+                unit: Unit::Plain,
+                doc: $doc.into(),
+                command: "cat /proc/net/sockstat",
+                access: Access::Host(|host| get(host, $name), |host, put| set(host, $name, put)),
+            }
+        };
+    }
+    vec![
+        gauge!("tcp.orphans", "TCP.orphan", "connections that no program holds any more"),
+        gauge!("tcp.mem_pages", "TCP.mem", "pages of memory that TCP uses"),
+        gauge!("tcp.in_use", "TCP.inuse", "TCP sockets in use"),
+        gauge!("tcp.time_wait", "TCP.tw", "connections in TIME-WAIT"),
+        gauge!("udp.mem_pages", "UDP.mem", "pages of memory that UDP uses"),
+    ]
+}
+
+fn get(host: &Host, name: &str) -> Reading<Value> {
+    match &host.sockstat {
+        Reading::Known(all, source) => match all.get(name) {
+            Some(value) => Reading::Known(value.to_value(), *source),
+            None => Reading::Absent(*source),
+        },
+        Reading::Absent(source) => Reading::Absent(*source),
+        Reading::Unknown(gap) => Reading::Unknown(*gap),
+    }
+}
+
+fn set(host: &mut Host, name: &str, put: &Put) -> Result<(), String> {
+    let mut all = host.sockstat.known().cloned().unwrap_or_default();
+    match put {
+        Put::Known(value, source) => {
+            all.insert(name.to_owned(), u64::from_value(value)?);
+            host.sockstat = Reading::Known(all, *source);
+        }
+        Put::Absent(source) => {
+            all.remove(name);
+            host.sockstat = Reading::Known(all, *source);
+        }
+        // One map holds them all: not to know one is not to know any.
+        Put::Unknown(gap) => host.sockstat = Reading::Unknown(*gap),
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! `lscpu`, flat as it was until 2.36 or indented as since.
+
+use super::cursor::{At, Cursor, pair};
+
+/// What is needed of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lscpu {
+    /// Machine.
+    pub architecture: Option<At<String>>,
+    /// CPUs, also those that are off line.
+    pub cpus: Option<At<u32>>,
+    /// CPUs that are on line, as a list.
+    pub online: Option<At<String>>,
+    /// Vendor: `GenuineIntel`, `AuthenticAMD` ...
+    pub vendor: Option<At<String>>,
+    /// Model of the processor.
+    pub model: Option<At<String>>,
+    /// Sockets.
+    pub sockets: Option<At<u32>>,
+    /// NUMA nodes.
+    pub nodes: Option<At<u32>>,
+    /// CPUs of each NUMA node, as lists.
+    pub node_cpus: Vec<(u32, At<String>)>,
+    /// True for a guest: a hypervisor is named, or the flag is among those of an x86 processor; false where the flags
+    /// are listed without it.
+    pub guest: Option<At<bool>>,
+}
+
+/// True for the first lines of an output.
+pub fn begins(cursor: &Cursor<'_>) -> bool {
+    let key = |ahead| cursor.peek_at(ahead).and_then(|line| pair(line.text)).map(|(key, _)| key);
+    key(0) == Some("Architecture") && matches!(key(1), Some("CPU op-mode(s)" | "Byte Order" | "CPU(s)"))
+}
+
+/// Reads the rows that come next.
+pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
+    let mut found = Lscpu::default();
+    let start = cursor.position();
+    while let Some(row) = cursor.take_if(row) {
+        let (key, value) = row.value;
+        let at = |text: &str| Some(At::new(text.to_owned(), row.line));
+        let number = || Some(At::new(value.parse().ok()?, row.line));
+        match key {
+            "Architecture" => found.architecture = at(value),
+            "CPU(s)" => found.cpus = number(),
+            "On-line CPU(s) list" => found.online = at(value),
+            "Vendor ID" => found.vendor = at(value),
+            "Model name" => found.model = at(value),
+            "Socket(s)" => found.sockets = number(),
+            "NUMA node(s)" => found.nodes = number(),
+            "Hypervisor vendor" => found.guest = Some(At::new(true, row.line)),
+            "Flags" if found.guest.is_none() => {
+                let flagged = value.split_ascii_whitespace().any(|flag| flag == "hypervisor");
+                found.guest = Some(At::new(flagged, row.line));
+            }
+            _ => {
+                let node = key.strip_prefix("NUMA node").and_then(|rest| rest.strip_suffix(" CPU(s)"));
+                if let Some(node) = node.and_then(|node| node.parse().ok()) {
+                    found.node_cpus.push((node, At::new(value.to_owned(), row.line)));
+                }
+            }
+        }
+    }
+    (cursor.position() > start).then_some(found)
+}
+
+/// A row `Key: value`; headings of groups have no value.
+fn row(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = pair(text)?;
+    let plain = |char: char| char.is_ascii_alphanumeric() || " ()-_/.,+#".contains(char);
+    let fits = !key.is_empty() && key.len() <= 40 && key.chars().all(plain);
+    let starts = key.starts_with(|char: char| char.is_ascii_uppercase()) || key.starts_with("L1");
+    (fits && starts).then_some((key, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::cursor::lines;
+
+    #[test]
+    fn flat_and_indented() {
+        let text = "Architecture:             x86_64\n  CPU op-mode(s):         32-bit, 64-bit\nCPU(s):                   16\n\
+                    \u{20} On-line CPU(s) list:    0-15\nVendor ID:                GenuineIntel\n  Model name:             Intel(R) Xeon(R)\n\
+                    \u{20}   Socket(s):            2\n    Flags:                fpu vme ssse3\nNUMA:\n  NUMA node(s):           2\n\
+                    \u{20} NUMA node0 CPU(s):      0-7\n  NUMA node1 CPU(s):      8-15\n";
+        let lines = lines(text);
+        let mut cursor = Cursor::new(&lines);
+        assert!(begins(&cursor));
+        let found = parse(&mut cursor).unwrap();
+        assert_eq!((found.cpus, found.sockets), (Some(At::new(16, 3)), Some(At::new(2, 7))));
+        assert_eq!(found.guest, Some(At::new(false, 8)));
+        assert_eq!(found.node_cpus[1], (1, At::new("8-15".to_owned(), 12)));
+        assert_eq!(found.architecture.unwrap().value, "x86_64");
+        assert_eq!(found.vendor.unwrap().value, "GenuineIntel");
+    }
+
+    #[test]
+    fn a_hypervisor_makes_a_guest() {
+        let lines = lines("Hypervisor vendor:     KVM\nFlags: fpu hypervisor\n$ next\n");
+        let mut cursor = Cursor::new(&lines);
+        assert_eq!(parse(&mut cursor).unwrap().guest, Some(At::new(true, 1)));
+        assert_eq!(cursor.peek().unwrap().text, "$ next");
+    }
+}

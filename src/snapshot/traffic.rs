@@ -1,0 +1,133 @@
+//! What the protocols of the host know: flows, routes, neighbours, tables and mounts.
+
+use super::section::{row, section};
+use crate::reading::{BitsPerSecond, Bytes, Seconds};
+
+row! {
+    /// A TCP connection (sock_diag, `ss -tin`).
+    Flow {
+        /// Own address and port.
+        local = String,
+        /// Address and port of the other end.
+        peer = String,
+        ;
+        /// Interface that its route leaves by.
+        interface: String,
+        /// Congestion control.
+        congestion: String,
+        /// Smoothed round trip time.
+        rtt: Seconds,
+        /// Least round trip time.
+        min_rtt: Seconds,
+        /// Segment size.
+        mss: Bytes,
+        /// Path MTU.
+        pmtu: Bytes,
+        /// Congestion window in segments.
+        cwnd: u32,
+        /// Segments sent again since it was opened.
+        retransmits: u64,
+        /// Segments sent.
+        segments_out: u64,
+        /// Bytes that the other end acknowledged.
+        bytes_acked: u64,
+        /// Bytes received.
+        bytes_received: u64,
+        /// Time that it had something to send.
+        busy: Seconds,
+        /// Time that the window of the other end held it back.
+        rwnd_limited: Seconds,
+        /// Time that its own send buffer held it back.
+        sndbuf_limited: Seconds,
+        /// Rate at which data was last delivered.
+        delivery_rate: BitsPerSecond,
+        /// Rate to which it is paced.
+        pacing_rate: BitsPerSecond,
+        /// The program gave it too little to send.
+        app_limited: bool,
+        /// Receive buffer.
+        receive_buffer: Bytes,
+        /// Send buffer.
+        send_buffer: Bytes,
+        /// The program set its buffers, so that the kernel does not tune them.
+        buffer_locked: bool,
+        /// Packets that its socket dropped.
+        drops: u64,
+    }
+}
+
+row! {
+    /// A route.
+    Route {
+        /// `default` or a network such as `192.0.2.0/24`.
+        destination = String,
+        ;
+        /// Interfaces that it leaves by; several for multipath.
+        interfaces: Vec<String>,
+        /// Next hop; absent for a network that is attached.
+        gateway: String,
+        /// Table, by name or number.
+        table: String,
+        /// Metric.
+        metric: u32,
+        /// Own address that it prefers.
+        source: String,
+        /// MTU that it sets; absent where it sets none.
+        mtu: Bytes,
+        /// Initial congestion window that it sets; absent where it sets none.
+        initcwnd: u32,
+        /// Initial receive window that it sets; absent where it sets none.
+        initrwnd: u32,
+    }
+}
+
+section! {
+    /// Neighbour tables.
+    Neighbours {
+        /// Entries for IPv4.
+        v4: u32,
+        /// Entries for IPv6.
+        v6: u32,
+        /// Entries that never answered.
+        failed: u32,
+    }
+}
+
+section! {
+    /// Connection tracking. Absent where it is not loaded.
+    Conntrack {
+        /// Entries.
+        count: u64,
+        /// Most entries.
+        max: u64,
+        /// Hash buckets.
+        buckets: u64,
+    }
+}
+
+row! {
+    /// An NFS mount.
+    NfsMount {
+        /// Where it is mounted.
+        path = String,
+        ;
+        /// Server and export.
+        export: String,
+        /// Address of the server.
+        server: String,
+        /// Version, for example `4.2`.
+        version: String,
+        /// Transport: `tcp`, `udp`, `rdma`.
+        transport: String,
+        /// Connections.
+        nconnect: u32,
+        /// Largest read request.
+        rsize: Bytes,
+        /// Largest write request.
+        wsize: Bytes,
+        /// Requests.
+        operations: u64,
+        /// Requests sent again.
+        retransmissions: u64,
+    }
+}
