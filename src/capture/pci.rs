@@ -91,7 +91,7 @@ impl Function {
         // The device is a copy of a real one, and the subsystem names the maker of the copy.
         let by_subsystem = pair(&self.subsystem).is_some_and(|(vendor, _)| is_hypervisors(vendor));
         let by_name =
-            self.name.known().is_some_and(|name| name.starts_with("Red Hat, Inc. ") || name.starts_with("VMware "));
+            self.name.known().is_some_and(|name| name.starts_with("Red Hat, Inc") || name.starts_with("VMware "));
         if by_id {
             self.id.source()
         } else if by_subsystem {
@@ -116,6 +116,10 @@ pub(super) struct Tree {
     functions: BTreeMap<PciAddress, Function>,
     /// Where all functions are listed.
     complete: Option<SourceId>,
+    /// The bridge above each bus, by domain and bus; made when all is read.
+    above: BTreeMap<(u32, u8), PciAddress>,
+    /// What is known of a function that was never met.
+    nothing: Function,
 }
 
 /// As deep as busses can be stacked.
@@ -145,19 +149,24 @@ impl Tree {
         let mut chain = Vec::new();
         let mut here = address;
         while chain.len() < DEEPEST {
-            let upper = self.functions.iter().find(|(at, bridge)| {
-                at.domain == here.domain
-                    && bridge.buses.known().is_some_and(|(first, _)| *first == here.bus && at.bus != here.bus)
-            });
-            let Some((upper, _)) = upper else { break };
+            let Some(upper) = self.above.get(&(here.domain, here.bus)) else { break };
             chain.push(*upper);
             here = *upper;
         }
         (chain, here.bus == 0 || self.complete.is_some())
     }
 
-    fn figures(&self, address: PciAddress) -> Function {
-        self.functions.get(&address).cloned().unwrap_or_default()
+    fn figures(&self, address: PciAddress) -> &Function {
+        self.functions.get(&address).unwrap_or(&self.nothing)
+    }
+
+    /// Notes which bridge is above each bus.
+    fn index(&mut self) {
+        for (address, function) in &self.functions {
+            if let Some((first, _)) = function.buses.known().filter(|(first, _)| *first != address.bus) {
+                self.above.entry((address.domain, *first)).or_insert(*address);
+            }
+        }
     }
 
     /// Functions that share a link without being part of the card.
@@ -173,7 +182,8 @@ impl Tree {
 
 /// Makes the PCI functions of class network with their links out of all that was read.
 pub(super) fn finish(site: &mut Site) {
-    let tree = std::mem::take(&mut site.pci);
+    let mut tree = std::mem::take(&mut site.pci);
+    tree.index();
     ports(site);
     if site.snapshot.host.is_guest.known().is_none()
         && let Some((address, _)) = tree.functions.iter().find(|(_, function)| function.emulated().is_some())
@@ -186,7 +196,7 @@ pub(super) fn finish(site: &mut Site) {
     wanted.sort_unstable();
     wanted.dedup();
     for address in wanted {
-        let function = tree.figures(address);
+        let function = tree.figures(address).clone();
         let name = site.device(address).interfaces.known().and_then(|names| names.first().cloned());
         let class = match (name, function.driver.known()) {
             _ if function.class.known().is_some() => function.class.clone(),
@@ -345,8 +355,8 @@ fn link(
     role: Reading<PcieRole>,
     device: PciAddress,
 ) -> PcieLink {
-    let below = tree.figures(lower);
-    let above = upper.map(|upper| tree.figures(upper)).unwrap_or_default();
+    let below = tree.figures(lower).clone();
+    let above = upper.map(|upper| tree.figures(upper).clone()).unwrap_or_default();
     let mut link = PcieLink {
         lower,
         upper: Reading::default(),

@@ -1,4 +1,4 @@
-//! What the kernel counts for each CPU and flow: interrupts, softirqs, affinities, connection tracking; and counts of lines.
+//! What the kernel counts for each CPU and flow: interrupts, softirqs, affinities, connection tracking.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,10 @@ use crate::formats::{cpu_list, cpu_mask};
 use crate::snapshot::PciAddress;
 
 pub(super) static TOOLS: &[Tool] = &[
-    Tool { name: "wc", answers: counts_lines, begins: |_| false, read: number },
     Tool { name: "/proc/interrupts", answers: is_interrupts, begins: per_cpu::begins, read: interrupts },
     Tool { name: "/proc/irq", answers: is_affinity, begins: |_| false, read: affinity },
     Tool { name: "conntrack", answers: |command| command.program == "conntrack", begins: |_| false, read: connections },
 ];
-
-/// `... | wc -l` and `grep -c`: a number alone.
-fn counts_lines(command: &Command) -> bool {
-    let is_grep = |words: &[String]| {
-        words.first().is_some_and(|word| word.ends_with("grep")) && words.iter().any(|word| word == "-c")
-    };
-    let last = command.filters.last();
-    command.program == "wc"
-        || last.is_some_and(|words| words.first().is_some_and(|word| word == "wc") || is_grep(words))
-        || command.program.ends_with("grep") && command.has("-c") && command.filters.is_empty()
-}
-
-fn number(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
-    cursor.take_if(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok());
-}
 
 fn is_interrupts(command: &Command) -> bool {
     let files = command.files();

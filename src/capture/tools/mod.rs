@@ -3,6 +3,7 @@
 mod count;
 mod cpu;
 mod ethtool;
+mod hardware;
 mod host;
 mod ifconfig;
 mod ip;
@@ -105,6 +106,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         pci::TOOLS,
         results::TOOLS,
         stack::TOOLS,
+        hardware::TOOLS,
         ip::TOOLS,
         ifconfig::TOOLS,
         netstat::TOOLS,

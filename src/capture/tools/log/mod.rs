@@ -330,10 +330,12 @@ mod tests {
             log(&snapshot),
             [(Some(600.0), "br-lan: received packet on eth2 with own address as source address")]
         );
-        let mut site = super::super::super::site::Site::new(crate::snapshot::SampleSource::Transcript);
-        assert!(site.is_empty());
-        site.put_host(|host| &mut host.uptime, crate::formats::cursor::At::new(Seconds(5.0), 1));
-        assert!(!site.is_empty());
+        // What happened at boot is as old as the machine is up, whatever came last in a filtered log.
+        let text = "# uptime\n 17:03:41 up 1 day, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\n# dmesg | grep igc\n\
+                    [  100.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(log(&snapshot)[0].0, Some(86_400.0 + 18.0 * 60.0 - 100.0));
+        assert_eq!(snapshot.host.uptime.known(), Some(&Seconds(87_480.0)));
     }
 
     #[test]

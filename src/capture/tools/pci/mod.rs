@@ -1,4 +1,6 @@
-//! PCI: lspci.
+//! PCI: lspci, and the files of sysfs.
+
+mod sysfs;
 
 use super::super::command::Command;
 use super::super::pci::Kind;
@@ -10,6 +12,7 @@ use crate::reading::{Bytes, Gigatransfers, Reading};
 use crate::snapshot::{PciAddress, PcieRole};
 
 pub(super) static TOOLS: &[Tool] = &[
+    sysfs::TOOL,
     Tool { name: "lspci -t", answers: is_tree, begins: begins_tree, read: tree },
     Tool { name: "lspci", answers: |command| command.program == "lspci", begins, read },
 ];
