@@ -6,7 +6,7 @@ use super::kernel::{Reply, Request};
 use super::plan::{self, Probe};
 use super::scan::Scan;
 use super::statistics;
-use crate::formats::{cpu_list, proc_net, softnet_stat, sysctl};
+use crate::formats::{cpu_list, proc_net, proc_net_stat, proc_rpc, softnet_stat, sysctl};
 use crate::reading::{GapKind, Reading};
 use crate::snapshot::CounterBlock;
 
@@ -105,11 +105,16 @@ struct Table {
     probe: &'static Probe,
 }
 
-const TABLES: [Table; 4] = [
+const TABLES: [Table; 9] = [
     Table { group: "softnet_stat", path: "/proc/net/softnet_stat", probe: &plan::SOFTNET },
     Table { group: "snmp", path: "/proc/net/snmp", probe: &plan::PROTOCOLS },
     Table { group: "netstat", path: "/proc/net/netstat", probe: &plan::PROTOCOLS },
     Table { group: "snmp6", path: "/proc/net/snmp6", probe: &plan::PROTOCOLS },
+    Table { group: "conntrack", path: "/proc/net/stat/nf_conntrack", probe: &plan::CONNTRACK },
+    Table { group: "neigh_stat", path: "/proc/net/stat/arp_cache", probe: &plan::NEIGHBOURS },
+    Table { group: "neigh_stat6", path: "/proc/net/stat/ndisc_cache", probe: &plan::NEIGHBOURS },
+    Table { group: "xfrm_stat", path: "/proc/net/xfrm_stat", probe: &plan::PROTOCOLS },
+    Table { group: "rpc_nfs", path: "/proc/net/rpc/nfs", probe: &plan::MOUNTS },
 ];
 
 /// What is kept from the first sample to the second.
@@ -123,7 +128,9 @@ impl Table {
     fn rows(&self, text: &str, online: Option<&[u32]>) -> Option<Vec<(String, u64)>> {
         let rows = match self.group {
             "softnet_stat" => softnet_stat::parse(text, online)?,
-            "snmp6" => proc_net::lines(text),
+            "snmp6" | "xfrm_stat" => proc_net::lines(text),
+            "conntrack" | "neigh_stat" | "neigh_stat6" => proc_net_stat::parse(text)?,
+            "rpc_nfs" => proc_rpc::client(text)?.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             _ => proc_net::pairs(text),
         };
         (!rows.is_empty()).then_some(rows)
@@ -147,6 +154,10 @@ pub(super) fn counters(scan: &mut Scan<'_>) -> Tables {
     let mut blocks: Vec<CounterBlock> = Vec::new();
     let mut gap = None;
     for (table, reply) in TABLES.iter().zip(&replies) {
+        // A part of the kernel that is not loaded has no such file.
+        if matches!(reply, Reply::Error { errno: libc::ENOENT, .. }) && !blocks.is_empty() {
+            continue;
+        }
         match scan.parsed(reply, table.path, table.probe, "", |text| table.rows(text, tables.online.as_deref())) {
             Reading::Known(rows, source) => blocks.push(statistics::block(table.group, source, rows)),
             Reading::Unknown(why) => gap = Some(why),
