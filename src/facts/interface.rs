@@ -4,7 +4,7 @@ use super::catalogue::{ACTION, DEVICE, EVENT, INTERFACE, IRQ, LANE, MEASUREMENT,
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements, offload, placement, rows, speed, suspects};
+use super::{Derived, Facts, ceilings, events, measurements, offload, placement, processors, rows, speed, suspects};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
 use crate::snapshot::{
@@ -46,6 +46,7 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend(offload::entries());
     entries.extend(suspects::entries());
     entries.extend(placement::entries());
+    entries.extend(processors::interface_entries());
     entries.extend([
         derived(
             "log",

@@ -373,20 +373,34 @@ fn route_request(to: IpAddr, from: IpAddr) -> Request {
 fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, source: SourceId, after: u64) -> Flow {
     let row = one.now;
     let info = &row.info;
-    let old = scan.gap(GapKind::KernelTooOld, "not in the answer of sock_diag", &plan::FLOWS, "");
-    let unmeasured = scan.dead_end(GapKind::DriverUnknown, "not measured yet");
-    let untold = scan.dead_end(GapKind::NotCollected, "the kernel does not tell");
     macro_rules! known {
         ($value:expr) => {
-            $value.map_or(Reading::Unknown(old), |value| Reading::Known(value, source))
+            match $value {
+                Some(value) => Reading::Known(value, source),
+                None => Reading::Unknown(scan.gap(
+                    GapKind::KernelTooOld,
+                    "not in the answer of sock_diag",
+                    &plan::FLOWS,
+                    "",
+                )),
+            }
+        };
+    }
+    macro_rules! unmeasured {
+        () => {
+            Reading::Unknown(scan.dead_end(GapKind::DriverUnknown, "not measured yet"))
         };
     }
     let time = |us: Option<u64>| us.map(|us| Seconds(us as f64 / 1e6));
-    let rtt = |us: Option<u32>| match us {
-        // No segment was acknowledged yet.
-        Some(0 | u32::MAX) => Reading::Unknown(unmeasured),
-        us => known!(time(us.map(u64::from))),
-    };
+    macro_rules! rtt {
+        ($us:expr) => {
+            match $us {
+                // No segment was acknowledged yet.
+                Some(0 | u32::MAX) => unmeasured!(),
+                us => known!(time(us.map(u64::from))),
+            }
+        };
+    }
     let rate = |bytes: u64| BitsPerSecond(bytes.saturating_mul(8));
     let size = |bytes: u32| Bytes(bytes.into());
     let mut samples = match one.before {
@@ -401,8 +415,8 @@ fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, s
         peer: row.peer.to_string(),
         interface,
         congestion: known!(row.congestion.clone()),
-        rtt: rtt(info.rtt_us()),
-        min_rtt: rtt(info.min_rtt_us()),
+        rtt: rtt!(info.rtt_us()),
+        min_rtt: rtt!(info.min_rtt_us()),
         mss: known!(info.mss().map(size)),
         pmtu: known!(info.pmtu().map(size)),
         cwnd: known!(info.cwnd()),
@@ -414,7 +428,7 @@ fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, s
         rwnd_limited: known!(time(info.rwnd_limited_us())),
         sndbuf_limited: known!(time(info.sndbuf_limited_us())),
         delivery_rate: match info.delivery_rate() {
-            Some(0) => Reading::Unknown(unmeasured),
+            Some(0) => unmeasured!(),
             bytes => known!(bytes.map(rate)),
         },
         pacing_rate: match info.pacing_rate() {
@@ -425,7 +439,7 @@ fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, s
         app_limited: known!(info.app_limited()),
         receive_buffer: known!(row.receive_buffer.map(size)),
         send_buffer: known!(row.send_buffer.map(size)),
-        buffer_locked: Reading::Unknown(untold),
+        buffer_locked: Reading::Unknown(scan.dead_end(GapKind::NotCollected, "the kernel does not tell")),
         drops: known!(row.drops.map(u64::from)),
         receive_queue: Reading::Known(size(row.receive_queue), source),
         unacked: known!(info.unacked()),

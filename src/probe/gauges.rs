@@ -6,7 +6,7 @@ use super::kernel::{Reply, Request};
 use super::plan;
 use super::scan::Scan;
 use crate::formats::{mountstats, sockstat};
-use crate::reading::{Bytes, GapKind, Reading, SourceId};
+use crate::reading::{Bytes, Reading, SourceId};
 use crate::snapshot::NfsMount;
 
 /// Most NFS mounts.
@@ -76,31 +76,35 @@ fn nfs(scan: &mut Scan<'_>) {
         }
     };
     let list = scan.file(MOUNTS);
-    let gap = scan.gap(GapKind::Failed, "not in the list of mounts", &plan::MOUNTS, "");
-    let rows = mounts.iter().map(|mount| NfsMount {
-        server: servers.get(&mount.path).map_or(Reading::Unknown(gap), |server| Reading::Known(server.clone(), list)),
-        ..row(mount, source, gap)
-    });
-    scan.out.host.nfs = Reading::Known(rows.collect(), source);
+    let mut rows = Vec::new();
+    for mount in &mounts {
+        let server = servers.get(&mount.path).cloned();
+        let server = scan.or_command(server, list, "the mount has no address", &plan::MOUNTS);
+        rows.push(NfsMount { server, ..row(scan, mount, source) });
+    }
+    scan.out.host.nfs = Reading::Known(rows, source);
 }
 
-fn row(mount: &mountstats::Mount, source: SourceId, gap: crate::reading::GapId) -> NfsMount {
-    let known = |value: Option<u64>| value.map_or(Reading::Unknown(gap), |value| Reading::Known(value, source));
-    let word = |name: &str| {
-        mount.options.get(name).cloned().map_or(Reading::Unknown(gap), |value| Reading::Known(value, source))
-    };
+fn row(scan: &mut Scan<'_>, mount: &mountstats::Mount, source: SourceId) -> NfsMount {
+    const UNTOLD: &str = "not in mountstats";
+    let mut number = |value: Option<u64>| scan.or_command(value, source, UNTOLD, &plan::MOUNTS);
+    let (rsize, wsize) = (number(mount.number("rsize")), number(mount.number("wsize")));
+    let operations = number(mount.requests.map(|(count, _)| count));
+    let retransmissions = number(mount.requests.map(|(_, again)| again));
+    let mut word = |name: &str| scan.or_command(mount.options.get(name).cloned(), source, UNTOLD, &plan::MOUNTS);
+    let (version, transport) = (word("vers"), word("proto"));
     // Without the option there is one connection; kernels before 5.3 know no other way.
     let connections = mount.number("nconnect").and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
     NfsMount {
         path: mount.path.clone(),
         export: Reading::Known(mount.export.clone(), source),
         server: Reading::default(),
-        version: word("vers"),
-        transport: word("proto"),
+        version,
+        transport,
         nconnect: Reading::Known(connections, source),
-        rsize: known(mount.number("rsize")).map(|size| Bytes(*size)),
-        wsize: known(mount.number("wsize")).map(|size| Bytes(*size)),
-        operations: known(mount.requests.map(|(count, _)| count)),
-        retransmissions: known(mount.requests.map(|(_, again)| again)),
+        rsize: rsize.map(|size| Bytes(*size)),
+        wsize: wsize.map(|size| Bytes(*size)),
+        operations,
+        retransmissions,
     }
 }

@@ -7,8 +7,8 @@ use super::plan;
 use super::scan::Scan;
 use super::statistics;
 use crate::formats::{cpu_list, cpuinfo, proc_stat, softirqs};
-use crate::reading::{Bytes, GapId, GapKind, Reading, SourceId};
-use crate::snapshot::{CounterBlock, Cpu};
+use crate::reading::{Bytes, GapKind, Reading};
+use crate::snapshot::{Counter, CounterBlock, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
@@ -20,14 +20,16 @@ const MOST: usize = 4096;
 
 /// Who made the CPUs, out of /proc/cpuinfo.
 pub(super) fn identity(scan: &mut Scan<'_>, reply: &Reply) {
-    let (vendor, model) = match scan.text_of(reply, "/proc/cpuinfo", &plan::TOPOLOGY, "") {
+    const FILE: &str = "/proc/cpuinfo";
+    let (vendor, model) = match scan.text_of(reply, FILE, &plan::TOPOLOGY, "") {
         Err(gap) => (Reading::Unknown(gap), Reading::Unknown(gap)),
         Ok((text, source)) => {
             let found = cpuinfo::identity(&text);
-            let gap = scan.gap(GapKind::Failed, "/proc/cpuinfo does not tell", &plan::TOPOLOGY, "");
-            let known =
-                |value: Option<String>| value.map_or(Reading::Unknown(gap), |value| Reading::Known(value, source));
-            (known(found.vendor), known(found.model))
+            let untold = "/proc/cpuinfo does not tell";
+            (
+                scan.or_command(found.vendor, source, untold, &plan::TOPOLOGY),
+                scan.or_command(found.model, source, untold, &plan::TOPOLOGY),
+            )
         }
     };
     let processors = &mut scan.out.host.processors;
@@ -282,10 +284,6 @@ pub(super) fn first(scan: &mut Scan<'_>) -> Sample {
     let times = scan.file(TIMES);
     let softirqs = scan.file(SOFTIRQS);
     let nodes = scan.file(NODES);
-    let no_softirqs = match &now.replies[1] {
-        Reply::Bytes(_) => scan.gap(GapKind::Malformed, SOFTIRQS, &plan::CPU_TIMES, ""),
-        refused => scan.refusal(refused, &plan::CPU_TIMES, ""),
-    };
     let throttled = scan.file(format!("{CPUS}/cpu*/thermal_throttle"));
     let untold = |scan: &mut Scan<'_>, cpu: u32| {
         Reading::Unknown(scan.gap(GapKind::Failed, format!("no word on cpu{cpu}"), &plan::TOPOLOGY, ""))
@@ -304,12 +302,21 @@ pub(super) fn first(scan: &mut Scan<'_>) -> Sample {
                 Some(core) => Reading::Known(*core, scan.file(format!("{CPUS}/cpu*/topology/thread_siblings_list"))),
                 None => untold(scan, *cpu),
             },
-            times: block("proc_stat", times, Some(ticks.iter().copied()), no_softirqs),
-            softirqs: block("softirqs", softirqs, now.softirqs.get(cpu).map(|rows| rows.iter().copied()), no_softirqs),
+            times: Reading::Known(statistics::block("proc_stat", times, ticks.iter().copied()), times),
+            softirqs: match (now.softirqs.get(cpu), &now.replies[1]) {
+                (None, refused @ (Reply::Error { .. } | Reply::TimedOut | Reply::Skipped { .. })) => {
+                    Reading::Unknown(scan.refusal(refused, &plan::CPU_TIMES, ""))
+                }
+                (rows, _) => {
+                    let block = rows.map(|rows| statistics::block("softirqs", softirqs, rows.iter().copied()));
+                    scan.or_command(block, softirqs, SOFTIRQS, &plan::CPU_TIMES)
+                }
+            },
             throttled: match &throttle {
                 Reply::Bytes(_) => {
-                    let gap = scan.gap(GapKind::Failed, "thermal_throttle", &plan::CPU_TIMES, "");
-                    block("thermal_throttle", throttled, now.throttled.get(cpu).map(|rows| rows.iter().copied()), gap)
+                    let rows = now.throttled.get(cpu);
+                    let block = rows.map(|rows| statistics::block("thermal_throttle", throttled, rows.iter().copied()));
+                    scan.or_command(block, throttled, "thermal_throttle", &plan::CPU_TIMES)
                 }
                 missing if is_missing(missing) => Reading::Absent(throttled),
                 refused => Reading::Unknown(scan.refusal(refused, &plan::CPU_TIMES, "")),
@@ -319,15 +326,6 @@ pub(super) fn first(scan: &mut Scan<'_>) -> Sample {
     }
     scan.out.host.cpu_list = Reading::Known(rows, times);
     Sample { at, throttles }
-}
-
-fn block(
-    group: &str,
-    source: SourceId,
-    rows: Option<impl Iterator<Item = (&'static str, u64)>>,
-    gap: GapId,
-) -> Reading<CounterBlock> {
-    rows.map_or(Reading::Unknown(gap), |rows| Reading::Known(statistics::block(group, source, rows), source))
 }
 
 /// The first CPU of the core of each CPU.
@@ -360,21 +358,22 @@ pub(super) fn again(scan: &mut Scan<'_>, sample: &Sample) {
 
 /// Gives each CPU its part of the counters of softnet, which were read for the whole host.
 pub(super) fn softnet(scan: &mut Scan<'_>) {
-    let gap = scan.gap(GapKind::Failed, "no line of this CPU in softnet_stat", &plan::SOFTNET, "");
-    let host = &mut scan.out.host;
-    let all = host.counters.known().and_then(|blocks| blocks.iter().find(|block| block.group == "softnet_stat"));
-    let Reading::Known(rows, _) = &mut host.cpu_list else { return };
-    for row in rows {
-        let part = all.map(|all| of_cpu(all, row.number)).filter(|part| !part.counters.is_empty());
-        row.softnet = part.map_or(Reading::Unknown(gap), |part| Reading::Known(part.clone(), part.source));
+    let Reading::Known(mut rows, source) = scan.out.host.cpu_list.clone() else { return };
+    let blocks = scan.out.host.counters.known();
+    let all = blocks.and_then(|blocks| blocks.iter().find(|block| block.group == "softnet_stat")).cloned();
+    for row in &mut rows {
+        let part = all.as_ref().map(|all| of_cpu(all, row.number)).filter(|part| !part.counters.is_empty());
+        let from = part.as_ref().map_or(source, |part| part.source);
+        row.softnet = scan.or_command(part, from, "no line of this CPU", &plan::SOFTNET);
     }
+    scan.out.host.cpu_list = Reading::Known(rows, source);
 }
 
 /// The counters of one CPU in a block that has `cpu3.dropped`, as `dropped`.
 fn of_cpu(all: &CounterBlock, cpu: u32) -> CounterBlock {
-    let mine = |counter: &crate::snapshot::Counter| {
+    let mine = |counter: &Counter| {
         let name = counter.name.strip_prefix("cpu")?.strip_prefix(&cpu.to_string())?.strip_prefix('.')?;
-        Some(crate::snapshot::Counter { name: name.to_owned(), values: counter.values.clone() })
+        Some(Counter { name: name.to_owned(), values: counter.values.clone() })
     };
     CounterBlock {
         group: all.group.clone(),

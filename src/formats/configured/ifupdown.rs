@@ -26,7 +26,7 @@ const KEYS: [&str; 10] = [
     "vlan-raw-device",
     "vlan-id",
 ];
-const BEGINNINGS: [&str; 7] = ["bond-", "bond_", "bridge-", "bridge_", "vxlan-", "ethernet-", "hardware-"];
+const BEGINNINGS: [&str; 8] = ["bond-", "bond_", "bridge-", "bridge_", "vxlan-", "ethernet-", "hardware-", "offload-"];
 const ENDS: [&str; 2] = ["-offload", "-offloads"];
 
 /// Reads a file.

@@ -86,6 +86,9 @@ fn modules(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<ConfiguredSet
     add(scan, "modprobe", &folders, ".conf", parse, |_| true, found);
 }
 
+/// Scripts that distributions ship: they hand on what other files set.
+const SHIPPED: [&str; 1] = ["ethtool"];
+
 /// Units of the administrator. A unit that no target pulls in may be started in other ways.
 fn units(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let mut folders = vec![UNITS.to_owned()];
@@ -111,7 +114,8 @@ fn commands(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let listed = names(scan, &folders, &plan::CONFIGURED);
     let mut paths: Vec<String> = SCRIPTS.map(ToOwned::to_owned).to_vec();
     for (folder, names) in folders.iter().zip(listed) {
-        paths.extend(names.into_iter().map(|name| format!("{folder}/{name}")));
+        let own = names.into_iter().filter(|name| !SHIPPED.contains(&name.as_str()));
+        paths.extend(own.map(|name| format!("{folder}/{name}")));
     }
     let texts = contents(scan, &paths, &plan::CONFIGURED);
     for (path, content) in paths.iter().zip(texts) {
