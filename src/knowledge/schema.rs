@@ -176,6 +176,8 @@ pub enum Derivation {
     MemberTxBytes,
     /// Losses of the carrier as the link itself counts them.
     CarrierDown,
+    /// Interrupts that CPUs of another node than the device's served.
+    QueueIrqsRemote,
 }
 
 /// A counter name that rules may use, the same for all drivers.
