@@ -62,7 +62,7 @@ fn embed_knowledge(out: &Path) -> Result<(), String> {
     let buses: buses::Buses = read(Path::new("knowledge/buses.yaml"))?;
     let events: Vec<knowledge::LogEventSpec> = read(Path::new("knowledge/log-events.yaml"))?;
     let suspects: knowledge::Suspects = read(Path::new("knowledge/suspects.yaml"))?;
-    let persistence: Vec<knowledge::Persistence> = read(Path::new("knowledge/persistence.yaml"))?;
+    let persistence: knowledge::Persistence = read(Path::new("knowledge/persistence.yaml"))?;
     let mut text = String::new();
     let _ = writeln!(text, "pub const SUSPECTS: &str = {:?};", json(&suspects)?);
     let _ = writeln!(text, "pub const PERSISTENCE: &str = {:?};", json(&persistence)?);

@@ -1,78 +1,199 @@
-//! What to type for a finding: exact commands, what they interrupt, how to check and how to take them back.
+//! What to type for a finding: exact commands, what they interrupt, how to check, how to keep them and how to take them back.
+
+mod flaw;
+mod keep;
+mod setting;
+
+use std::collections::BTreeSet;
+
+pub use flaw::{flaw, reads_as_command};
+pub use keep::Keep;
 
 use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
-use crate::lang::{Entity, State, Value};
-use crate::rules::schema::Interrupts;
-use crate::rules::{Finding, Rule, bind};
+use crate::lang::{Entity, Key, State, Value};
+use crate::rules::schema::{Interrupts, Place};
+use crate::rules::{Advice, Finding, Rule, Template, bind};
 
 /// One thing to do, with this host's names and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// What to do.
     pub action: String,
-    /// Commands, quoted for a POSIX shell.
+    /// Where the commands are typed.
+    pub place: Place,
+    /// Commands, quoted for a POSIX shell and complete.
     pub commands: Vec<String>,
+    /// Why a command is not among them; empty where none is left out.
+    pub commands_note: String,
     /// How to make it last.
-    pub persist: Vec<String>,
+    pub keep: Keep,
     /// What it risks; empty for nothing.
     pub risk: String,
     /// What it interrupts.
     pub interrupts: Interrupts,
-    /// The user's own session, or the default route, runs over what is interrupted.
-    pub hits_session: bool,
+    /// Whether the user's own session, or the default route, runs over what is interrupted; none where that was not read.
+    pub hits_session: Option<bool>,
+    /// What it may bring; empty where that is not told.
+    pub gain: String,
     /// How to check it and what should be seen.
     pub verify: String,
-    /// How to take it back.
+    /// Commands that take it back.
     pub undo: Vec<String>,
+    /// How to take it back, in words; empty where the commands do.
+    pub undo_note: String,
 }
 
 /// The steps of a finding, alternatives in order.
 pub fn steps(rule: &Rule, finding: &Finding, facts: &Facts<'_>, subject: Entity) -> Vec<Step> {
     let roots = bind(rule, subject);
-    let fill = |template: &crate::rules::Template| template.render(facts, &roots, &finding.variables);
-    rule.recommend
-        .iter()
-        .filter(|advice| {
-            // A condition that can't be decided keeps its step: the text says under which condition it helps.
-            advice.when.as_ref().is_none_or(|when| {
-                when.evaluate(facts, &roots, &finding.variables).outcome != State::Known(Value::Bool(false))
-            })
+    let writer = Writer { facts, roots: &roots, finding };
+    let holds = |advice: &&Advice| {
+        // A condition that can't be decided keeps its step: the text says under which condition it helps.
+        advice.when.as_ref().is_none_or(|when| {
+            let outcome = when.evaluate(facts, &roots, &finding.variables).outcome;
+            matches!(outcome, State::Known(Value::Bool(true)) | State::Unknown)
         })
-        .map(|advice| Step {
-            action: fill(&advice.action),
-            commands: advice.commands.iter().map(fill).collect(),
-            persist: persist(facts, &advice.persist),
-            risk: advice.risk.as_ref().map(fill).unwrap_or_default(),
-            interrupts: advice.interrupts,
-            hits_session: hits_session(facts, subject, advice.interrupts),
-            verify: fill(&advice.verify),
-            undo: advice.undo.iter().map(fill).collect(),
-        })
-        .collect()
-}
-
-fn persist(facts: &Facts<'_>, key: &str) -> Vec<String> {
-    facts.knowledge().persistence().iter().find(|one| one.key == key).map_or_else(Vec::new, |one| one.how.clone())
-}
-
-/// True where the user's session or the default route runs over an interface that the action interrupts.
-fn hits_session(facts: &Facts<'_>, subject: Entity, interrupts: Interrupts) -> bool {
-    let carries = |index: usize| {
-        let session = &facts.snapshot().interfaces[index].session;
-        session.is_session.known() == Some(&true) || session.is_default_route.known() == Some(&true)
     };
-    match (interrupts, subject.scope) {
-        (Interrupts::None | Interrupts::Service, _) => false,
-        (Interrupts::Host, _) | (_, HOST) => true,
-        (Interrupts::Queue | Interrupts::Link, INTERFACE) => carries(subject.index as usize),
-        (_, INTERFACE) => {
-            let device = facts.device_of(subject.index as usize);
-            let ports = device.map_or_else(
-                || vec![subject.index as usize],
-                |device| facts.interfaces_of(Facts::entity(DEVICE, device)),
-            );
-            ports.into_iter().any(carries)
+    rule.recommend.iter().filter(holds).map(|advice| writer.step(advice, subject)).collect()
+}
+
+/// Fills in the texts of one finding.
+struct Writer<'a> {
+    facts: &'a Facts<'a>,
+    roots: &'a [Entity],
+    finding: &'a Finding,
+}
+
+impl Writer<'_> {
+    fn step(&self, advice: &Advice, subject: Entity) -> Step {
+        let (mut commands, lacking) = self.commands(&advice.commands);
+        let commands_note = lacking.map_or_else(String::new, |keys| self.left_out(&keys));
+        let keep = keep::keep(self.facts, &advice.persist, advice.place, &commands);
+        let touched = commands.iter().find_map(|command| self.touched(command));
+        let (undo, lacking) = self.commands(&advice.undo);
+        let mut undo_note = advice.undo_note.as_ref().map_or_else(String::new, |note| self.text(note));
+        if let Some(keys) = lacking.filter(|_| !commands.is_empty()) {
+            // What stood there is read first, or nobody could bring it back.
+            let mut before = self.readers(&keys);
+            undo_note = if before.is_empty() {
+                "The former value was not read: note it before the change".into()
+            } else {
+                "Set the values again that the first command shows: note them before the change".into()
+            };
+            before.append(&mut commands);
+            commands = before;
         }
-        (_, _) => facts.interfaces_of(subject).into_iter().any(carries),
+        Step {
+            action: self.text(&advice.action),
+            place: advice.place,
+            commands,
+            commands_note,
+            keep,
+            risk: advice.risk.as_ref().map_or_else(String::new, |risk| self.text(risk)),
+            interrupts: advice.interrupts,
+            hits_session: match advice.place {
+                Place::Here => self.hits_session(subject, touched, advice.interrupts),
+                Place::Peer => Some(false),
+            },
+            gain: advice.gain.as_ref().map_or_else(String::new, |gain| self.promise(gain)),
+            verify: self.text(&advice.verify),
+            undo,
+            undo_note,
+        }
+    }
+
+    fn text(&self, template: &Template) -> String {
+        template.render(self.facts, self.roots, &self.finding.variables)
+    }
+
+    /// A text that says nothing where a value of it is not known.
+    fn promise(&self, template: &Template) -> String {
+        template.fill(self.facts, self.roots, &self.finding.variables).unwrap_or_default()
+    }
+
+    /// The commands that can be filled in; what the others lack.
+    fn commands(&self, templates: &[Template]) -> (Vec<String>, Option<BTreeSet<Key>>) {
+        let mut lacking = None;
+        let fill = |template: &Template| match template.fill(self.facts, self.roots, &self.finding.variables) {
+            Ok(command) => Some(command),
+            Err(mut missing) => {
+                lacking.get_or_insert_with(BTreeSet::new).append(&mut missing);
+                None
+            }
+        };
+        let commands = templates.iter().filter_map(fill).collect();
+        (commands, lacking)
+    }
+
+    /// Why a command is left out.
+    fn left_out(&self, missing: &BTreeSet<Key>) -> String {
+        let facts = self.facts;
+        let what = facts.gaps_below(missing).into_keys().filter_map(|key| {
+            let entry = facts.catalogue().entry(key)?;
+            Some(format!("{} of {}", entry.doc, facts.name(key.entity)))
+        });
+        let what: BTreeSet<String> = what.collect();
+        let what: Vec<&str> = what.iter().map(String::as_str).take(3).collect();
+        let shown = self.readers(missing).first().map(|command| format!("; {command} shows it")).unwrap_or_default();
+        match what.as_slice() {
+            [] => "A command is left out here: a value that it needs is not known".into(),
+            what => format!("A command is left out here, as nobody read: {}{shown}", what.join(", ")),
+        }
+    }
+
+    /// Commands that show the facts, two at most.
+    fn readers(&self, missing: &BTreeSet<Key>) -> Vec<String> {
+        let gaps = self.facts.gaps_below(missing).into_iter().map(|(key, gap)| self.facts.gap(key, gap).command);
+        let commands: BTreeSet<String> = gaps.filter(|command| !command.is_empty()).collect();
+        commands.into_iter().take(2).collect()
+    }
+
+    /// The interface whose setting a command changes.
+    fn touched(&self, command: &str) -> Option<usize> {
+        let mut settings = self.facts.knowledge().persistence().settings.iter();
+        let values = settings.find_map(|one| setting::read(&one.set_by, command))?;
+        let name = values.get("iface")?;
+        self.facts.snapshot().interfaces.iter().position(|interface| interface.name == *name)
+    }
+
+    /// Whether the user's session or the default route runs over an interface that the action interrupts.
+    fn hits_session(&self, subject: Entity, touched: Option<usize>, interrupts: Interrupts) -> Option<bool> {
+        let facts = self.facts;
+        let carries = |index: usize| {
+            let session = &facts.snapshot().interfaces[index].session;
+            match (session.is_session.known(), session.is_default_route.known()) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            }
+        };
+        let any = |ports: Vec<usize>| {
+            let answers: Vec<Option<bool>> = ports.into_iter().map(carries).collect();
+            if answers.contains(&Some(true)) {
+                Some(true)
+            } else if answers.contains(&None) {
+                None
+            } else {
+                Some(false)
+            }
+        };
+        // Advice of the whole host concerns the interface that its commands name.
+        let subject = match (subject.scope, touched) {
+            (HOST, Some(index)) => Facts::entity(INTERFACE, index),
+            _ => subject,
+        };
+        match (interrupts, subject.scope) {
+            (Interrupts::None | Interrupts::Service, _) => Some(false),
+            (Interrupts::Host, _) | (_, HOST) => Some(true),
+            (Interrupts::Queue | Interrupts::Link, INTERFACE) => carries(subject.index as usize),
+            (_, INTERFACE) => {
+                let device = facts.device_of(subject.index as usize);
+                any(device.map_or_else(
+                    || vec![subject.index as usize],
+                    |device| facts.interfaces_of(Facts::entity(DEVICE, device)),
+                ))
+            }
+            (_, _) => any(facts.interfaces_of(subject)),
+        }
     }
 }

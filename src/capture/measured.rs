@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use super::{CaptureError, read_text};
-use crate::formats::iperf3::{self, Run};
+use crate::formats::results::{self, Run};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Source, SourceId};
 use crate::snapshot::{Measurement, Snapshot};
 
@@ -12,19 +12,19 @@ use crate::snapshot::{Measurement, Snapshot};
 pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> Result<(), CaptureError> {
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let runs = iperf3::parse(&text);
+    let runs = results::parse(&text);
     if runs.is_empty() {
         return Err(CaptureError::Unrecognised(format!(
-            "{name}: no result was recognised in it; what would be recognised: the complete output of iperf3, as text or JSON (-J), with its lines that end in sender and receiver"
+            "{name}: no result was recognised in it; what would be recognised: the output of iperf3 (as text with its lines that end in sender and receiver, or as JSON), of iperf 2, netperf or nuttcp"
         )));
     }
     let mut all = snapshot.host.measured.known().cloned().unwrap_or_default();
     let mut first = None;
     for run in runs {
         let source =
-            snapshot.origins.source(Source::Capture { file: name.clone(), line: run.line, tool: "iperf3".into() });
+            snapshot.origins.source(Source::Capture { file: name.clone(), line: run.line, tool: run.tool.into() });
         first.get_or_insert(source);
-        let mut one = measurement(&run, source);
+        let mut one = measurement(snapshot, &run, source);
         place(snapshot, &run, interface, &mut one, source);
         all.push(one);
     }
@@ -33,28 +33,73 @@ pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> 
     Ok(())
 }
 
-fn measurement(run: &Run, source: SourceId) -> Measurement {
-    let text =
-        |value: &Option<String>| value.clone().map_or_else(Reading::default, |value| Reading::Known(value, source));
+/// A result of a transcript.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub run: Run,
+    pub source: SourceId,
+    /// It ran in a container, whose interface is none of the host's.
+    pub in_container: bool,
+    /// No buffer size was asked for.
+    pub no_window: bool,
+}
+
+/// Puts the results of a transcript into its snapshot, once its interfaces and their addresses are known.
+pub(super) fn finish(snapshot: &mut Snapshot, all: Vec<Measured>) {
+    let Some(first) = all.first().map(|one| one.source) else { return };
+    let mut results = Vec::with_capacity(all.len());
+    for Measured { run, source, in_container, no_window } in all {
+        let mut one = measurement(snapshot, &run, source);
+        if no_window {
+            one.window_option.fill(Reading::Absent(source));
+        }
+        if in_container {
+            one.sends = run.sent.map_or_else(Reading::default, |sent| Reading::Known(sent, source));
+        } else {
+            place(snapshot, &run, None, &mut one, source);
+            // What is printed in a terminal of this host is told from its side, where no address says otherwise.
+            one.sends.fill(run.sent.map_or_else(Reading::default, |sent| Reading::Known(sent, source)));
+        }
+        results.push(one);
+    }
+    snapshot.host.measured = Reading::Known(results, first);
+}
+
+fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurement {
+    fn told<T>(value: Option<T>, source: SourceId) -> Reading<T> {
+        value.map_or_else(Reading::default, |value| Reading::Known(value, source))
+    }
+    let rate_source = match run.average_of {
+        Some(count) => {
+            let place = snapshot.origins.source_of(source).to_string();
+            let from =
+                format!("the average of the {count} intervals up to {place}: the summary of the test is missing");
+            snapshot.origins.source(Source::Inferred { from })
+        }
+        None => source,
+    };
     Measurement {
-        tool: "iperf3".into(),
+        tool: run.tool.into(),
         source: Some(source),
-        rate: Reading::Known(BitsPerSecond(run.bits_per_second.round() as u64), source),
-        duration: Reading::Known(Seconds(run.seconds), source),
+        rate: Reading::Known(BitsPerSecond(run.bits_per_second.round() as u64), rate_source),
+        duration: told(run.seconds.map(Seconds), source),
         streams: Reading::Known(run.streams, source),
-        retransmits: run.retransmits.map_or_else(Reading::default, |count| Reading::Known(count, source)),
+        retransmits: told(run.retransmits, source),
         protocol: Reading::Known(if run.udp { "udp" } else { "tcp" }.into(), source),
-        version: run
-            .version
-            .as_ref()
-            .and_then(|version| version.parse().ok())
-            .map_or_else(Reading::default, |version| Reading::Known(version, source)),
-        mss: run.mss.map_or_else(Reading::default, |size| Reading::Known(Bytes(size), source)),
-        window_option: run.window.map_or_else(Reading::default, |size| Reading::Known(Bytes(size), source)),
-        local_address: text(&run.local),
-        peer_address: text(&run.peer),
+        version: told(run.version.as_ref().and_then(|version| version.parse().ok()), source),
+        mss: told(run.mss.map(Bytes), source),
+        window_option: told(run.window.map(Bytes), source),
+        local_address: told(run.local.clone(), source),
+        peer_address: told(run.peer.clone(), source),
+        receiver_address: told(receiver(run), source),
         ..Measurement::default()
     }
+}
+
+/// The address that the data was sent to; it goes into commands, so nothing else passes for one.
+fn receiver(run: &Run) -> Option<String> {
+    let address = if run.sent? { &run.peer } else { &run.local };
+    address.clone().filter(|address| address.parse::<IpAddr>().is_ok())
 }
 
 /// Finds the interface, and which end this host was.
@@ -67,8 +112,8 @@ fn place(snapshot: &mut Snapshot, run: &Run, named: Option<&str>, one: &mut Meas
         (None, Some(_)) => Some(false),
         _ => None,
     };
-    if let Some(here) = printed_here {
-        one.sends = Reading::Known(here != run.reverse, source);
+    if let Some((here, sent)) = printed_here.zip(run.sent) {
+        one.sends = Reading::Known(here == sent, source);
     }
     let by_address = if printed_here == Some(false) { peer } else { local };
     // An address that no interface holds, where all addresses were read, says that this result is of another host.

@@ -2,7 +2,9 @@
 
 mod clean;
 mod command;
+mod log;
 mod measured;
+mod pci;
 mod prompt;
 mod site;
 mod tools;

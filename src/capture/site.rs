@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::Command;
+use super::measured::{self, Measured};
+use super::{log, pci};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
-use crate::snapshot::{
-    Counter, CounterBlock, Host, Interface, LogLine, Measurement, PciAddress, PciDevice, SampleSource, Snapshot,
-};
+use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
 
 /// Most interfaces, devices or measurements that a capture may name.
 const MOST: usize = 100_000;
-/// Most log lines that are kept.
-const MOST_LOG_LINES: usize = 20_000;
 /// Most samples of one list of counters.
 const MOST_SAMPLES: usize = 4096;
 
@@ -44,8 +42,11 @@ pub(super) struct Site {
     pub heard: bool,
     interfaces: BTreeMap<(String, String), usize>,
     devices: BTreeMap<PciAddress, usize>,
-    log: Vec<LogLine>,
-    measured: Vec<Measurement>,
+    /// The kernel log.
+    pub log: log::Log,
+    /// PCI functions of any class.
+    pub pci: pci::Tree,
+    measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
     /// Network namespace that each group of counters of the host was read in.
     counters_of: BTreeMap<String, String>,
@@ -78,6 +79,7 @@ impl Site {
             && self.snapshot.devices.is_empty()
             && self.snapshot.host == Host::default()
             && self.log.is_empty()
+            && self.pci.is_empty()
             && self.measured.is_empty()
             && self.counters.is_empty()
             && self.sysctl.is_empty()
@@ -172,6 +174,23 @@ impl Site {
         self.settle(|site| leaf(&mut site.snapshot.host), Reading::Known(value.value, source));
     }
 
+    /// Says why a leaf of the host is not known; an answer that there is already stays.
+    pub fn put_host_gap<T>(&mut self, leaf: impl Fn(&mut Host) -> &mut Reading<T>, gap: Gap) {
+        let gap = self.snapshot.origins.gap(gap);
+        leaf(&mut self.snapshot.host).fill(Reading::Unknown(gap));
+    }
+
+    /// Sets what was read of a PCI function of any class.
+    pub fn put_pci<T>(
+        &mut self,
+        address: PciAddress,
+        leaf: impl Fn(&mut pci::Function) -> &mut Reading<T>,
+        value: At<T>,
+    ) {
+        let source = self.source(value.line);
+        self.settle(|site| leaf(site.pci.function(address)), Reading::Known(value.value, source));
+    }
+
     fn settle<T>(&mut self, slot: impl Fn(&mut Self) -> &mut Reading<T>, fresh: Reading<T>) {
         let old = slot(self).source().map(|source| rank_of(self.snapshot.origins.source_of(source)));
         if old.is_none_or(|old| rank(self.tool) <= old) {
@@ -210,16 +229,8 @@ impl Site {
         self.put_device(address, |device| &mut device.interfaces, At::new(names, line));
     }
 
-    /// Adds a line of the kernel log.
-    pub fn log(&mut self, age: Option<f64>, text: &str, line: u32) {
-        if self.log.len() < MOST_LOG_LINES {
-            let source = self.source(line);
-            self.log.push(LogLine { age, text: text.to_owned(), source });
-        }
-    }
-
     /// Adds a measured result.
-    pub fn measured(&mut self, one: Measurement) {
+    pub fn measured(&mut self, one: Measured) {
         if self.measured.len() < MOST {
             self.measured.push(one);
         }
@@ -251,16 +262,12 @@ impl Site {
             self.snapshot.host.sysctl = Reading::Known(values, source);
         }
         let host = &mut self.snapshot.host;
-        if let Some(first) = self.log.first() {
-            let source = first.source;
-            host.log = Reading::Known(self.log, source);
-        }
         if let Some(source) = self.counters.first().map(|block| block.source) {
-            host.counters = Reading::Known(self.counters, source);
+            host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
-        if let Some(source) = self.measured.first().and_then(|one| one.source) {
-            host.measured = Reading::Known(self.measured, source);
-        }
+        pci::finish(&mut self);
+        log::finish(&mut self);
+        measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
         self.snapshot.sort();
         self.snapshot
     }

@@ -8,7 +8,7 @@ use crate::capture;
 use crate::reading::numbers::plural;
 use crate::report::escape::visible;
 use crate::rulecheck::{cover, lint, read_allowed, read_tests, run_tests, survivors};
-use crate::rules::schema::{Explains, Interrupts, RuleSpec};
+use crate::rules::schema::{Explains, Interrupts, Place, RuleSpec};
 use crate::rules::{Rule, RuleFolder, RuleSet};
 
 /// Subcommands of `rules`.
@@ -146,8 +146,14 @@ fn page(rule: &Rule) -> String {
     page += &format!("\nWhy\n  {}\n\nImpact\n  {}\n", spec.why.text, spec.impact.text);
     for advice in &spec.recommend {
         page += &format!("\nDo: {}\n", advice.action.text);
+        if advice.place != Place::Here {
+            page += &format!("  where   on the {}\n", advice.place.word());
+        }
         for command in &advice.commands {
             page += &format!("    {}\n", command.text);
+        }
+        if let Some(gain) = &advice.gain {
+            page += &format!("  gain    {}\n", gain.text);
         }
         if let Some(risk) = &advice.risk {
             page += &format!("  risk    {}\n", risk.text);
@@ -161,7 +167,7 @@ fn page(rule: &Rule) -> String {
             Interrupts::Host => "the host",
         };
         page += &format!("  interrupts {interrupts}\n  check   {}\n", advice.verify.text);
-        for undo in &advice.undo {
+        for undo in advice.undo.iter().chain(&advice.undo_note) {
             page += &format!("  undo    {}\n", undo.text);
         }
     }

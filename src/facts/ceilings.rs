@@ -260,6 +260,24 @@ fn whole(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -> Derived 
     }
 }
 
+/// The range of an interface in words: `25-28 Gb/s`.
+pub(super) fn interface_range(facts: &Facts<'_>, index: usize) -> Derived {
+    let Some(found) = facts.interface_ceiling(index) else { return Derived::unknown(Vec::new()) };
+    match &found.combined {
+        Some(combined) => {
+            let range = in_words(&combined.ceiling);
+            Derived::of(State::Known(Value::Text(range.into())), found.link_from.clone())
+                .assuming(combined.ceiling.assumed.clone())
+        }
+        None if found.link_state == LinkState::Absent => Derived::absent(found.link_from.clone()),
+        None => Derived::unknown(found.link_from.clone()),
+    }
+}
+
+fn in_words(ceiling: &Ceiling) -> String {
+    rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == Confidence::Low)
+}
+
 fn of_path(facts: &Facts<'_>, index: usize, pick: impl Fn(&PathCeiling, &PcieCeiling) -> Option<Value>) -> Derived {
     let Some(path) = facts.path_ceiling(index) else { return Derived::unknown(Vec::new()) };
     match &path.found {
@@ -278,11 +296,7 @@ pub(super) fn path(facts: &Facts<'_>, index: usize, pick: fn(&Ceiling) -> f64) -
 
 /// The range in words: `25-28 Gb/s`.
 pub(super) fn range(facts: &Facts<'_>, index: usize) -> Derived {
-    of_path(facts, index, |_, found| {
-        let ceiling = &found.ceiling;
-        let low = ceiling.confidence == Confidence::Low;
-        Some(Value::Text(rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, low).into()))
-    })
+    of_path(facts, index, |_, found| Some(Value::Text(in_words(&found.ceiling).into())))
 }
 
 /// The raw rate of the narrowest link.

@@ -49,11 +49,11 @@ fn readings() -> Vec<Entry> {
         "iommu" = iommu: String, "cat /sys/bus/pci/devices/{bdf}/iommu_group/type", "type of its IOMMU domain";
         "power_state" = power_state: String, "cat /sys/bus/pci/devices/{bdf}/power_state", "power state";
         "driver_override" = driver_override: String, "cat /sys/bus/pci/devices/{bdf}/driver_override", "driver that it was bound to by name";
-        "pcie.aspm" = pcie.aspm: Vec<String>, "sudo lspci -vv -s {bdf}", "active state power management states that are enabled";
-        "pcie.mps" = pcie.mps: Bytes, "sudo lspci -vv -s {bdf}", "maximum payload size in use";
-        "pcie.mps_supported" = pcie.mps_supported: Bytes, "sudo lspci -vv -s {bdf}", "largest payload size that it supports";
-        "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vv -s {bdf}", "maximum read request size";
-        "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vv -s {bdf}", "relaxed ordering is enabled";
+        "pcie.aspm" = pcie.aspm: Vec<String>, "sudo lspci -vvv -s {bdf}", "active state power management states that are enabled";
+        "pcie.mps" = pcie.mps: Bytes, "sudo lspci -vvv -s {bdf}", "maximum payload size in use";
+        "pcie.mps_supported" = pcie.mps_supported: Bytes, "sudo lspci -vvv -s {bdf}", "largest payload size that it supports";
+        "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vvv -s {bdf}", "maximum read request size";
+        "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vvv -s {bdf}", "relaxed ordering is enabled";
         "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "it sits on a bus that a hypervisor emulates";
     }
 }
@@ -202,7 +202,7 @@ fn below_both_ends(facts: &Facts<'_>, index: usize, paths: [&str; 3]) -> Derived
 pub(super) fn link_entries() -> Vec<Entry> {
     let mut entries = facts! { Link, PcieLink;
         "upper" = upper: PciAddress, "lspci -t", "port at the end that faces the root";
-        "role" = role: PcieRole, "sudo lspci -vv -s {bdf}", "what the upper end is";
+        "role" = role: PcieRole, "sudo lspci -vvv -s {bdf}", "what the upper end is";
         "slot" = slot: String, "grep . /sys/bus/pci/slots/*/address", "slot name of the upper end";
         "speed" = speed: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/current_link_speed", "current speed of one lane";
         "width" = width: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/current_link_width", "current number of lanes";

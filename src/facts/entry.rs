@@ -73,7 +73,7 @@ pub struct Entry {
     pub unit: Unit,
     /// What it says, in one line.
     pub doc: String,
-    /// Command that supplies it, with `{if}` or `{bdf}` where a name belongs; empty for derived facts.
+    /// Command that supplies it, with `{if}`, `{bdf}` or `{peer}` where a name belongs; empty for derived facts.
     pub command: &'static str,
     pub(super) access: Access,
 }

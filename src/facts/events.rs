@@ -4,6 +4,7 @@ use super::catalogue::{DEVICE, EVENT, HOST, INTERFACE};
 use super::entry::{Entry, derived};
 use super::unit::Unit;
 use super::{Derived, Facts};
+use crate::formats::kernel_log::link::speed_in;
 use crate::knowledge::{EventOf, Knowledge};
 use crate::lang::{Dim, Type, Value, Words};
 use crate::reading::Reading;
@@ -44,7 +45,7 @@ pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
             let (interfaces, devices) = named(snapshot, &line.text);
             // A line that names no device of this host says nothing about one.
             if spec.of == EventOf::Host || !interfaces.is_empty() || !devices.is_empty() {
-                events.push(Event { kind, line: at, interfaces, devices, speed: speed(&text) });
+                events.push(Event { kind, line: at, interfaces, devices, speed: speed_in(&text) });
             }
         }
     }
@@ -77,34 +78,6 @@ fn named(snapshot: &Snapshot, line: &str) -> (Vec<usize>, Vec<usize>) {
         })
         .collect();
     (interfaces, devices)
-}
-
-/// A speed in a line in lower case: `1000 mbps`, `10 gbps`, `2.5gbps`, `10000mb/s`, `10g full duplex`.
-fn speed(line: &str) -> Option<f64> {
-    let bytes = line.as_bytes();
-    for (at, _) in line.match_indices(|c: char| c.is_ascii_digit()) {
-        if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || b".:".contains(&bytes[at - 1])) {
-            continue;
-        }
-        let rest = &line[at..];
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let Ok(number) = rest[..end].parse::<f64>() else { continue };
-        let unit = rest[end..].trim_start();
-        let scale = if ["gbps", "gb/s", "gbit/s", "gigabit"].iter().any(|one| unit.starts_with(one)) {
-            1e9
-        } else if ["mbps", "mb/s", "mbit/s", "megabit"].iter().any(|one| unit.starts_with(one)) {
-            1e6
-        } else if unit
-            .strip_prefix('g')
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '/'))
-        {
-            1e9
-        } else {
-            continue;
-        };
-        return Some(number * scale);
-    }
-    None
 }
 
 /// Facts of an event.
@@ -198,14 +171,5 @@ mod tests {
         let expectation = events(&["nf_conntrack: expectation table full"]);
         assert_eq!(expectation.iter().map(|one| one.0.as_str()).collect::<Vec<_>>(), ["conntrack_expect_full"]);
         assert_eq!(events(&["nfs: server nas1 not responding, still trying"])[0].0, "nfs_not_responding");
-    }
-
-    #[test]
-    fn speeds_are_read_in_all_spellings() {
-        assert_eq!(speed("eth0: nic link is up 2.5 gbps full duplex"), Some(2.5e9));
-        assert_eq!(speed("eth0: link is up - 1gbps/full"), Some(1e9));
-        assert_eq!(speed("nic link is up, 10000 mbps full duplex"), Some(1e10));
-        assert_eq!(speed("eth0: link up"), None);
-        assert_eq!(speed("0000:01:00.0: 8 gt/s x4"), None);
     }
 }

@@ -67,6 +67,20 @@ pub(super) fn entries() -> Vec<Entry> {
             "results that the user gave",
             |facts, _| measurements::list(facts, None),
         ),
+        derived(
+            "measured_worst",
+            Type::Entity(MEASUREMENT),
+            Unit::Plain,
+            "result with the largest share of segments that were sent again",
+            |facts, _| measurements::worst(facts),
+        ),
+        derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results, where they agree",
+            |facts, _| measurements::peer(facts, None),
+        ),
         derived("window", Type::number(Dim::TIME), Unit::Seconds, "length of the sample", |facts, _| {
             let seconds = facts.snapshot().sample.seconds;
             if seconds > 0.0 { Derived::fact(Value::Number(seconds)) } else { Derived::none() }

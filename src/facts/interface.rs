@@ -1,10 +1,14 @@
 //! Facts of scope `iface`.
 
+use std::net::IpAddr;
+
 use super::catalogue::{ACTION, DEVICE, EVENT, INTERFACE, IRQ, LANE, MEASUREMENT, MEMBER, QDISC, QUEUE, REPORTER};
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements, offload, placement, rows, speed, suspects};
+use super::{
+    Derived, Facts, ceilings, events, measurements, members, offload, placement, processors, rows, speed, suspects,
+};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
 use crate::snapshot::{
@@ -46,6 +50,8 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend(offload::entries());
     entries.extend(suspects::entries());
     entries.extend(placement::entries());
+    entries.extend(for_commands());
+    entries.extend(processors::interface_entries());
     entries.extend([
         derived(
             "log",
@@ -132,6 +138,34 @@ pub(super) fn entries() -> Vec<Entry> {
         entries.push(derived(path, rate.clone(), Unit::BitsPerSecond, doc, *get));
     }
     entries
+}
+
+/// What commands and their texts are filled in with.
+fn for_commands() -> Vec<Entry> {
+    vec![
+        derived(
+            "measured_peer",
+            Type::Text,
+            Unit::Plain,
+            "address of the other end of the results measured over it, where they agree",
+            |facts, index| measurements::peer(facts, Some(index)),
+        ),
+        derived(
+            "root_qdisc",
+            Type::Entity(QDISC),
+            Unit::Plain,
+            "queueing discipline that everything passes",
+            members::root_qdisc,
+        ),
+        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
+        derived(
+            "ceiling.range",
+            Type::Text,
+            Unit::Plain,
+            "range that the interface could carry, in words",
+            ceilings::interface_range,
+        ),
+    ]
 }
 
 fn readings() -> Vec<Entry> {
@@ -290,6 +324,27 @@ fn members(facts: &Facts<'_>, index: usize) -> Derived {
         Reading::Unknown(_) => State::Unknown,
     };
     Derived::of(state, from)
+}
+
+/// The first address that is neither link-local nor of the host itself; absent where it has none.
+fn ip_address(facts: &Facts<'_>, index: usize) -> Derived {
+    let reachable = |held: &String| {
+        let address: IpAddr = held.split('/').next()?.parse().ok()?;
+        let near = match address {
+            IpAddr::V4(one) => one.is_link_local(),
+            IpAddr::V6(one) => one.is_unicast_link_local(),
+        };
+        (!near && !address.is_loopback() && !address.is_unspecified()).then_some(address)
+    };
+    let from = facts.key(INTERFACE, index, "addresses");
+    match &facts.snapshot().interfaces[index].addresses {
+        Reading::Known(all, _) => {
+            let first = all.iter().find_map(reachable).map(|address| Value::Text(address.to_string().into()));
+            Derived::of(first.map_or(State::Absent, State::Known), from)
+        }
+        Reading::Absent(_) => Derived::absent(from),
+        Reading::Unknown(_) => Derived::unknown(from),
+    }
 }
 
 /// A positive test: the driver drives hardware. A port type alone proves nothing.

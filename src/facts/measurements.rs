@@ -1,5 +1,7 @@
 //! Measured results that the user gave.
 
+use std::collections::BTreeSet;
+
 use super::catalogue::{INTERFACE, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
@@ -15,16 +17,17 @@ const THREADED_IPERF3: &str = "3.16";
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = facts! { Measurement, Measurement;
-        "rate" = rate: BitsPerSecond, "iperf3 -c PEER -P 4 -t 30", "measured rate";
-        "duration" = duration: Seconds, "iperf3 -c PEER -P 4 -t 30", "length of the test";
-        "streams" = streams: u32, "iperf3 -c PEER -P 4 -t 30", "parallel streams";
-        "retransmits" = retransmits: u64, "iperf3 -c PEER -P 4 -t 30", "segments that the sender sent again";
-        "sends" = sends: bool, "iperf3 -c PEER -P 4 -t 30", "this host sent the data";
-        "protocol" = protocol: String, "iperf3 -c PEER -P 4 -t 30", "tcp or udp";
+        "rate" = rate: BitsPerSecond, "iperf3 -c {peer} -P 4 -t 30", "measured rate";
+        "duration" = duration: Seconds, "iperf3 -c {peer} -P 4 -t 30", "length of the test";
+        "streams" = streams: u32, "iperf3 -c {peer} -P 4 -t 30", "parallel streams";
+        "retransmits" = retransmits: u64, "iperf3 -c {peer} -P 4 -t 30", "segments that the sender sent again";
+        "sends" = sends: bool, "iperf3 -c {peer} -P 4 -t 30", "this host sent the data";
+        "protocol" = protocol: String, "iperf3 -c {peer} -P 4 -t 30", "tcp or udp";
         "version" = version: Version, "iperf3 --version", "version of the program";
-        "window_option" = window_option: Bytes, "iperf3 -c PEER -P 4 -t 30", "buffer size asked for with an option";
-        "peer" = peer_address: String, "iperf3 -c PEER -P 4 -t 30", "address of the other end";
-        "interface" = interface: String, "ip route get PEER", "interface that it ran over";
+        "window_option" = window_option: Bytes, "iperf3 -c {peer} -P 4 -t 30", "buffer size asked for with an option";
+        "peer" = peer_address: String, "iperf3 -c {peer} -P 4 -t 30", "address of the other end";
+        "receiver" = receiver_address: String, "iperf3 -c {peer} -P 4 -t 30", "address that the data was sent to";
+        "interface" = interface: String, "ip route get {peer}", "interface that it ran over";
     };
     entries.extend([
         derived("tool", Type::Text, Unit::Plain, "program that measured", |facts, index| {
@@ -43,6 +46,7 @@ pub(super) fn entries() -> Vec<Entry> {
                 from,
             )
         }),
+        derived("target", Type::Text, Unit::Plain, "address that the sender reaches the receiver by", target),
         derived("share", Type::PLAIN, Unit::Share, "rate as a share of the interface's typical ceiling", share),
     ]);
     entries
@@ -76,6 +80,55 @@ fn retrans_ratio(facts: &Facts<'_>, index: usize) -> Derived {
     let segments = rate.0 as f64 * seconds.0 / 8.0 / mss;
     let state = if segments > 0.0 { State::Known(Value::Number(*again as f64 / segments)) } else { State::Unknown };
     Derived::of(state, from).assuming(assumed)
+}
+
+/// The receiver's address as the result tells it, else that of the interface of this host that received.
+fn target(facts: &Facts<'_>, index: usize) -> Derived {
+    let Some(one) = facts.measurement(index) else { return Derived::none() };
+    let mut from = facts.key(MEASUREMENT, index, "receiver");
+    if let Some(address) = one.receiver_address.known() {
+        return Derived::of(State::Known(Value::Text(address.as_str().into())), from);
+    }
+    let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
+    if let (Some(false), Some(at)) = (one.sends.known(), at) {
+        return facts.same_as(INTERFACE, at, "ip_address");
+    }
+    from.extend(facts.key(MEASUREMENT, index, "sends"));
+    Derived::unknown(from)
+}
+
+/// Address of the other end of the results, where they agree in it; absent where there are none.
+pub(super) fn peer(facts: &Facts<'_>, interface: Option<usize>) -> Derived {
+    let State::Known(Value::List(mine)) = list(facts, interface.as_ref().map(std::slice::from_ref)).state else {
+        return Derived::none();
+    };
+    let indexes =
+        || mine.iter().filter_map(|one| if let Value::Entity(one) = one { Some(one.index as usize) } else { None });
+    let from = indexes().flat_map(|index| facts.key(MEASUREMENT, index, "peer")).collect();
+    let peers: Option<BTreeSet<&String>> = indexes().map(|at| facts.measurement(at)?.peer_address.known()).collect();
+    match peers.as_ref().map(|peers| (peers.len(), peers.first())) {
+        Some((1, Some(peer))) => Derived::of(State::Known(Value::Text(peer.as_str().into())), from),
+        Some((0, _)) => Derived::absent(from),
+        _ => Derived::unknown(from),
+    }
+}
+
+/// The result with the largest share of segments that were sent again; absent where none was given.
+pub(super) fn worst(facts: &Facts<'_>) -> Derived {
+    let count = facts.entities(MEASUREMENT).count();
+    let ratios: Vec<Derived> = (0..count).map(|index| retrans_ratio(facts, index)).collect();
+    let from = ratios.iter().flat_map(|one| one.from.iter().copied()).collect();
+    let known = ratios.iter().enumerate().filter_map(|(index, one)| match one.state {
+        State::Known(Value::Number(ratio)) => Some((index, ratio)),
+        _ => None,
+    });
+    // Of equal ones the first.
+    let worst = known.reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
+    match worst {
+        Some((index, _)) => Derived::of(State::Known(Value::Entity(Facts::entity(MEASUREMENT, index))), from),
+        None if count == 0 => Derived::absent(from),
+        None => Derived::unknown(from),
+    }
 }
 
 fn share(facts: &Facts<'_>, index: usize) -> Derived {

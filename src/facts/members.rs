@@ -1,12 +1,12 @@
 //! Facts of the members of a bond and of queueing disciplines.
 
-use super::catalogue::INTERFACE;
+use super::catalogue::{INTERFACE, QDISC};
 use super::entry::{Entry, derived};
 use super::rows::row_facts;
 use super::unit::Unit;
 use super::{Derived, Facts, counters};
 use crate::lang::{State, Type, Value};
-use crate::reading::BitsPerSecond;
+use crate::reading::{BitsPerSecond, Reading};
 use crate::snapshot::{BondMember, Qdisc};
 
 /// Facts of a bond's member.
@@ -66,6 +66,20 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
         }),
     ]);
     entries
+}
+
+/// The queueing discipline at the root of an interface.
+pub(super) fn root_qdisc(facts: &Facts<'_>, interface: usize) -> Derived {
+    match &facts.snapshot().interfaces[interface].qdiscs {
+        Reading::Known(all, source) => {
+            let first = facts.topology().first_row(QDISC, interface);
+            let at = all.iter().position(|one| one.parent == "root");
+            let root = at.map(|at| State::Known(Value::Entity(Facts::entity(QDISC, first + at))));
+            Derived::of(root.unwrap_or(State::Absent), Vec::new()).read_at(Some(*source))
+        }
+        Reading::Absent(source) => Derived::absent(Vec::new()).read_at(Some(*source)),
+        Reading::Unknown(gap) => Derived::unknown(Vec::new()).because(Some(*gap)),
+    }
 }
 
 fn counter(facts: &Facts<'_>, index: usize, name: &str, growth: bool) -> Derived {

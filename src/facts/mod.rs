@@ -382,7 +382,8 @@ impl<'a> Facts<'a> {
         gap
     }
 
-    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none.
+    /// The command that supplies a fact of this entity, ready to be typed; empty where there is none, or where it needs a name
+    /// that is not known.
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
@@ -392,6 +393,12 @@ impl<'a> Facts<'a> {
             INTERFACE => ("{if}", interface(index)),
             DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
             LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
+            MEASUREMENT if entry.command.contains("{peer}") => {
+                match self.measurement(index).and_then(|one| one.peer_address.known()) {
+                    Some(peer) => ("{peer}", Some(peer.clone())),
+                    None => return String::new(),
+                }
+            }
             scope => match self.row_owner(scope, index) {
                 Some(owner) => ("{if}", interface(owner)),
                 None => return entry.command.into(),

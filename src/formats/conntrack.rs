@@ -110,6 +110,20 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
     (cursor.position() > start).then_some(statistics)
 }
 
+/// True for an entry of the table, and for the line that sums it up.
+pub fn is_entry(text: &str) -> bool {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let flow = text.contains("src=")
+        && text.contains("dst=")
+        && words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    flow || text.starts_with("conntrack v") && text.contains("flow entries")
+}
+
+/// The number alone that `conntrack -C` prints.
+pub fn count(cursor: &mut Cursor<'_>) -> Option<At<u64>> {
+    cursor.take_if(|text| text.trim().parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,6 +85,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// True where nothing but empty lines stands before the next line.
+    pub fn is_at_start(&self) -> bool {
+        self.lines[..self.at].iter().all(|line| line.text.trim().is_empty())
+    }
+
     /// How many lines were taken or passed.
     pub fn position(&self) -> usize {
         self.at
@@ -138,7 +143,9 @@ mod tests {
         let text = "one\n\ntwo\nthree";
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
+        assert!(cursor.is_at_start());
         assert_eq!(cursor.take().unwrap(), Line { number: 1, text: "one" });
+        assert!(!cursor.is_at_start());
         cursor.skip_blank();
         let start = cursor.position();
         assert_eq!(cursor.take_if(|text| text.strip_prefix('t')).unwrap(), At::new("wo", 3));

@@ -9,7 +9,7 @@ pub fn speed(text: &str) -> Option<f64> {
         return None;
     }
     let speed: f64 = figure.parse().ok()?;
-    [2.5, 5.0, 8.0, 16.0, 32.0, 64.0].into_iter().find(|known| *known == speed)
+    (1..=6).filter_map(speed_of).find(|known| *known == speed)
 }
 
 /// Lanes. `None` for 0 and for the all-ones values 63 and 255 of a device that does not answer.
@@ -17,6 +17,12 @@ pub fn width(text: &str) -> Option<u32> {
     let text = text.trim();
     let lanes: u32 = text.strip_prefix('x').unwrap_or(text).parse().ok()?;
     [1, 2, 4, 8, 12, 16, 32].contains(&lanes).then_some(lanes)
+}
+
+/// Giga-transfers per second of a generation, as Link Capabilities and Link Status number them.
+pub fn speed_of(generation: u8) -> Option<f64> {
+    const SPEEDS: [f64; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
+    SPEEDS.get(usize::from(generation.checked_sub(1)?)).copied()
 }
 
 #[cfg(test)]

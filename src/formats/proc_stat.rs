@@ -34,6 +34,13 @@ pub fn row(text: &str) -> Option<Row> {
     fits.then(|| Row { cpu, ticks: ticks.into_iter().take(COLUMNS.len()).collect() })
 }
 
+/// The online CPUs in the order of the file, each by its number. The line of their sum is passed over.
+pub fn cpus(text: &str) -> impl Iterator<Item = (u32, Row)> {
+    // They are the first lines: what follows may be long.
+    let rows = text.lines().take_while(|line| line.starts_with("cpu")).filter_map(row);
+    rows.filter_map(|row| Some((row.cpu?, row)))
+}
+
 /// True for the other lines of the file.
 pub fn is_other(text: &str) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
@@ -52,6 +59,10 @@ mod tests {
         let one = row("cpu3 1 2 3 4").unwrap();
         assert_eq!((one.cpu, one.named().last()), (Some(3), Some(("idle", 4))));
         assert!(is_other("procs_running 2") && is_other("intr 5 0 7") && !is_other("softirq of the CPU"));
+        let text =
+            "cpu  17 1 30 300\ncpu0 10 1 20 200 8 0 5 1 0 0\ncpu3 7 0 10 100 4 0 4 1\nintr 5 cpu9\ncpu7 1 2 3 4\n";
+        let numbers: Vec<(u32, u64)> = cpus(text).map(|(cpu, row)| (cpu, row.total())).collect();
+        assert_eq!(numbers, [(0, 245), (3, 126)]);
         for other in ["cpu", "cpu 1 2", "cpux 1 2 3 4", "cpu0 a b c d", "cpu : 0", ""] {
             assert_eq!(row(other), None, "{other}");
         }

@@ -12,6 +12,29 @@ pub fn shell_quote(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
+/// The words of one simple command that holds nothing but plain words and words as [`shell_quote`] writes them; `None` for
+/// anything else, and for a shell that would have to expand, redirect or combine something.
+pub fn shell_words(command: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = command.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' => words.extend(word.take()),
+            '\'' => {
+                let (quoted, after) = rest.as_str().split_once('\'')?;
+                word.get_or_insert_default().push_str(quoted);
+                rest = after.chars();
+            }
+            '\\' => word.get_or_insert_default().push(rest.next()?),
+            c if c.is_ascii_alphanumeric() || "_-+.,:/@%=".contains(c) => word.get_or_insert_default().push(c),
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +62,18 @@ mod tests {
             let out = std::process::Command::new("sh").arg("-c").arg(command).output().unwrap();
             assert_eq!(String::from_utf8(out.stdout).unwrap(), word);
         }
+    }
+
+    #[test]
+    fn words_come_back_as_they_were_quoted() {
+        for word in ["eth0", "a;$(id>x)", "it's", "", "é x\n", "a\\b", "'"] {
+            let command = format!("ethtool -G {} rx 1", shell_quote(word));
+            let expected = ["ethtool", "-G", word, "rx", "1"].map(str::to_owned);
+            assert_eq!(shell_words(&command), Some(expected.to_vec()), "{command}");
+        }
+        for other in ["a $(b)", "a; b", "a | b", "a \"b\"", "a > b", "a 'b", "a \\", "a *"] {
+            assert_eq!(shell_words(other), None, "{other}");
+        }
+        assert_eq!(shell_words("  a  b "), Some(vec!["a".into(), "b".into()]));
     }
 }

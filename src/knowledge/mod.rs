@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 pub use pattern::{holes, matches};
 pub use schema::{
-    CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, LogEventSpec, Persistence, Place,
-    Suspect, Suspects,
+    CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, KeptForm, KeptSetting, LogEventSpec,
+    Manager, Persistence, Place, Suspect, Suspects,
 };
 
 use buses::Buses;
@@ -46,7 +46,7 @@ pub struct Knowledge {
     buses: OnceLock<Buses>,
     log_events: OnceLock<Vec<LogEventSpec>>,
     suspects: OnceLock<Suspects>,
-    persistence: OnceLock<Vec<Persistence>>,
+    persistence: OnceLock<Persistence>,
     counters: OnceLock<Vec<OnceLock<DriverCounters>>>,
 }
 
@@ -84,7 +84,7 @@ impl Knowledge {
     }
 
     /// How temporary settings are made to last.
-    pub fn persistence(&self) -> &[Persistence] {
+    pub fn persistence(&self) -> &Persistence {
         self.persistence.get_or_init(|| section("persistence", PERSISTENCE))
     }
 

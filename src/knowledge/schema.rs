@@ -176,6 +176,8 @@ pub enum Derivation {
     MemberTxBytes,
     /// Losses of the carrier as the link itself counts them.
     CarrierDown,
+    /// Interrupts that CPUs of another node than the device's served.
+    QueueIrqsRemote,
 }
 
 /// A counter name that rules may use, the same for all drivers.
@@ -494,14 +496,67 @@ pub struct Suspects {
     pub eee: Vec<Suspect>,
 }
 
-/// How a temporary setting is made to last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How temporary settings are made to last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Persistence {
+    /// What configures the network of a host.
+    pub managers: Vec<Manager>,
+    /// The settings.
+    pub settings: Vec<KeptSetting>,
+}
+
+/// Something that configures the network of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manager {
+    /// Name that forms go by.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Words of `host.platform` on which it is in charge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules_on: Vec<String>,
+    /// Word of `host.configured` for its files: one that names an interface shows that it is in charge of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub files: String,
+    /// Words of `host.platform` on which it is one of the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub usual_on: Vec<String>,
+}
+
+/// A setting, and what each manager needs to keep it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptSetting {
     /// Key that rules name.
     pub key: String,
-    /// What to write where, one line for each manager; none where nothing is to last.
-    pub how: Vec<String>,
+    /// The command whose values the forms take up; empty where nothing is to be kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub set_by: String,
+    /// All that there is to say, where nothing is to be kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// By the id of a manager; `any` is for whatever has none of its own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub forms: BTreeMap<String, KeptForm>,
+}
+
+/// What one manager needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptForm {
+    /// In words: where, and what to know.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Lines for a file or a field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+    /// Commands to type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// The same in a few words, for a list of several managers.
+    pub short: String,
 }
 
 /// What a log event concerns.

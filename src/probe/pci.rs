@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Ask, Lock, Reply, Request, zero_ended};
-use super::pci_config::{self, Config, Express};
 use super::plan;
 use super::scan::Scan;
+use crate::formats::pci_config::{self, Config, Express};
+use crate::formats::pci_id::{is_emulated, name};
 use crate::formats::{assignments, pci_link};
 use crate::reading::{Bytes, GapId, GapKind, Gigatransfers, Reading, SourceId};
-use crate::snapshot::{Conflict, PciAddress, PciDevice, Pcie, PcieLink, PcieRole};
+use crate::snapshot::{Conflict, PciAddress, PciDevice, Pcie, PcieLink, PcieRole, pcie_ends};
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 const SLOTS: &str = "/sys/bus/pci/slots";
@@ -319,35 +320,20 @@ impl Around {
         let source = scan.file(format!("{DEVICES}/{lowest}"));
         let chain = &function.above;
         let mut links = Vec::new();
-        let mut lower = lowest;
-        let mut at = 0;
         if chain.is_empty() {
             // On the root bus: part of the root complex on a real machine; in a guest the port is hidden.
             let integrated = matches!(files.config, Config::Express(Express { port_type: 9, .. }));
             if !integrated && scan.out.host.is_guest.known() == Some(&true) {
                 let hidden = scan.dead_end(GapKind::DriverUnknown, "the hypervisor shows no port above the function");
-                links.push(self.link(scan, lower, None, Reading::Unknown(hidden), lowest));
+                links.push(self.link(scan, lowest, None, Reading::Unknown(hidden), lowest));
             }
             return Reading::Known(links, source);
         }
-        while let Some(upper) = chain.get(at).copied() {
-            let role = self.role(scan, upper, at, chain.len());
-            match role.known() {
-                Some(PcieRole::PciBridge | PcieRole::SwitchUpstream) => {
-                    // The bus between is no link.
-                    lower = upper;
-                    at += 1;
-                    continue;
-                }
-                Some(PcieRole::RootPort) => at = chain.len(),
-                _ => at += 1,
-            }
-            links.push(self.link(scan, lower, Some(upper), role, lowest));
-            // Above a downstream port comes the upstream port of the same switch: the lower end of the next link.
-            if let Some(upstream) = chain.get(at) {
-                lower = *upstream;
-                at += 1;
-            }
+        let roles: Vec<Reading<PcieRole>> =
+            chain.iter().enumerate().map(|(at, port)| self.role(scan, *port, at, chain.len())).collect();
+        let ports: Vec<_> = chain.iter().copied().zip(roles.iter().map(|role| role.known().copied())).collect();
+        for (lower, at) in pcie_ends(lowest, &ports) {
+            links.push(self.link(scan, lower, Some(chain[at]), roles[at].clone(), lowest));
         }
         Reading::Known(links, source)
     }
@@ -536,20 +522,6 @@ fn capability(pcie: &mut Pcie, express: Express, source: SourceId) {
     pcie.relaxed_ordering = Reading::Known(express.relaxed_ordering, source);
 }
 
-/// Ports and devices that only hypervisors have: QEMU, VMware, virtio.
-fn is_emulated(vendor: u16, device: u16) -> bool {
-    matches!((vendor, device), (0x1b36, 0x0001..=0x000e) | (0x15ad, 0x0790 | 0x07a0) | (0x1af4, _))
-}
-
-/// Name of a device as lspci prints it.
-fn name(vendor: u16, id: u16) -> Option<String> {
-    if let Some(device) = pci_ids::Device::from_vid_pid(vendor, id) {
-        return Some(format!("{} {}", device.vendor().name(), device.name()));
-    }
-    let vendor = <pci_ids::Vendor as pci_ids::FromId<u16>>::from_id(vendor)?;
-    Some(format!("{} Device {id:04x}", vendor.name()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -579,12 +551,5 @@ mod tests {
         assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0"), None);
         assert_eq!(PciAddress::of_path("/sys/devices/pci0000:00/0000:00:1d.0/domain0/0-0/0-1/0-1.0"), None);
         assert_eq!(PciAddress::of_path("/sys/devices/platform/soc/fe300000.ethernet"), None);
-    }
-
-    #[test]
-    fn names_are_those_of_lspci() {
-        assert_eq!(name(0x1af4, 0x1041).as_deref(), Some("Red Hat, Inc. Virtio 1.0 network device"));
-        assert_eq!(name(0x8086, 0x0d57).as_deref(), Some("Intel Corporation Device 0d57"));
-        assert_eq!(name(0xfff0, 1), None);
     }
 }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use super::model::{
-    Check, ConflictLine, Evidence, Finding, HostLine, Missing, NotSeen, OtherCause, Recommendation, Report, SCHEMA,
-    Sample,
+    Check, ConflictLine, Evidence, Finding, HostLine, Keep, LikelyManager, Missing, NotSeen, OtherCause,
+    Recommendation, Report, SCHEMA, Sample,
 };
-use super::{causes, ceilings, interfaces, seen, summary};
+use super::{causes, ceilings, interfaces, next, seen, summary};
 use crate::advice;
-use crate::facts::{Facts, INTERFACE, MeasuredVerdict, Unit, show};
+use crate::facts::{Facts, INTERFACE, Unit, show};
 use crate::lang::{Key, State, Value};
 use crate::reading::{GapKind, Reading, Source, numbers};
 use crate::rules::schema::Severity;
@@ -27,6 +27,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let idle = summary::idle(facts);
     let lacking = |keys: &BTreeSet<Key>| missing(facts, keys);
     let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
+    let next_command = next::command(facts, rules, diagnosis, &causes.not_decided).or_else(|| first_command(&not_seen));
     let mut report = Report {
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
@@ -48,7 +49,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
         symptom: causes.symptom,
         not_the_cause: causes.not_the_cause,
         not_decided: causes.not_decided,
-        next_command: next_command(facts, diagnosis, &not_seen),
+        next_command,
         conflicts: conflicts(facts),
         interfaces,
         findings,
@@ -120,13 +121,19 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
     let names = concerned(facts, outcome).into_iter().map(|index| facts.name(Facts::entity(INTERFACE, index)));
     let recommend = advice::steps(rule, found, facts, outcome.subject).into_iter().map(|step| Recommendation {
         action: step.action,
+        place: step.place.word().into(),
         commands: step.commands,
-        persist: step.persist,
+        commands_note: step.commands_note,
+        persist: persist(&step.keep),
+        keep: (step.keep != advice::Keep::default()).then(|| kept(step.keep)),
         risk: step.risk,
         interrupts: step.interrupts.word().into(),
-        hits_session: step.hits_session,
+        hits_session: step.hits_session == Some(true),
+        session_unread: step.hits_session.is_none(),
+        gain: step.gain,
         verify: step.verify,
         undo: step.undo,
+        undo_note: step.undo_note,
         withheld_by: place.withheld_by.clone(),
     });
     Finding {
@@ -148,6 +155,23 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
         assumed: found.assumptions(facts),
         evidence: evidence(facts, rule, &found.touched),
         recommend: recommend.collect(),
+    }
+}
+
+/// All that keeps a setting, line by line.
+fn persist(keep: &advice::Keep) -> Vec<String> {
+    let note = Some(&keep.note).filter(|note| !note.is_empty());
+    note.into_iter().chain(&keep.lines).chain(&keep.commands).cloned().collect()
+}
+
+fn kept(keep: advice::Keep) -> Keep {
+    let likely = keep.likely.into_iter().map(|(manager, needs)| LikelyManager { manager, needs });
+    Keep {
+        manager: keep.manager,
+        note: keep.note,
+        lines: keep.lines,
+        commands: keep.commands,
+        likely: likely.collect(),
     }
 }
 
@@ -294,27 +318,9 @@ fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
     below.chain(touched.iter().copied()).filter(|key| facts.lookup(*key).state == State::Unknown).collect()
 }
 
-/// The command that decides most of what is open; with nothing open, the one that narrows a finding.
-fn next_command(facts: &Facts<'_>, diagnosis: &Diagnosis, not_seen: &[NotSeen]) -> Option<String> {
-    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
-    for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
-        let commands: BTreeSet<String> =
-            missing(facts, &outcome.missing).into_iter().map(|missing| missing.command).collect();
-        for command in commands.into_iter().filter(|command| !command.is_empty()) {
-            *votes.entry(command).or_default() += 1;
-        }
-    }
-    let most = votes.values().max().copied();
-    let decides = votes.into_iter().find(|(_, count)| Some(*count) == most).map(|(command, _)| command);
-    let below = |index: usize| {
-        facts
-            .judged(index)
-            .is_some_and(|judged| judged.verdict == MeasuredVerdict::NotTheLimit && !judged.caveats.is_empty())
-    };
-    if (0..facts.snapshot().interfaces.len()).any(below) {
-        return Some("iperf3 -c PEER -P 4 -t 30, then once more with -R".into());
-    }
-    decides.or_else(|| not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty()))
+/// Where nothing is open: a command that shows something more of what was found.
+fn first_command(not_seen: &[NotSeen]) -> Option<String> {
+    not_seen.iter().map(|one| one.command.clone()).find(|command| !command.is_empty())
 }
 
 fn conflicts(facts: &Facts<'_>) -> Vec<ConflictLine> {

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ceilings;
 use super::model::{Excluded, Finding, InterfaceRow, Missing, NotDecided, Symptom};
 use super::seen;
-use crate::facts::{Count, Counted, Facts, HOST, INTERFACE, show};
+use crate::facts::{Count, Counted, DEVICE, Facts, HOST, INTERFACE, show};
 use crate::knowledge::Place;
 use crate::lang::{Key, Program, State, Value};
 use crate::reading::numbers;
 use crate::rules::schema::{Kind, Severity};
 use crate::rules::{
-    Diagnosis, Outcome, Ranked, Rule, RuleSet, Seen, Suspect, Verdict, bind, explained_by, suspects, variables,
+    ArmName, Arms, Diagnosis, Held, Outcome, Ranked, Rule, RuleSet, Seen, Suspect, Verdict, bind, explained_by,
+    suspects, variables,
 };
 
 /// Names that a line gives before it counts the rest.
@@ -19,6 +20,9 @@ const NAMES: usize = 8;
 
 /// Facts that a line quotes.
 const FACTS: usize = 3;
+
+/// Lines that one suspect gets.
+const LINES: usize = 4;
 
 /// What is known of the causes of the loudest symptom.
 #[derive(Debug, Default)]
@@ -41,7 +45,7 @@ pub(super) fn causes(
 ) -> Causes {
     let (findings, rows) = report;
     let mut causes = Causes::default();
-    let mut covered = BTreeSet::new();
+    let (mut covered, mut paths) = (BTreeSet::new(), BTreeSet::new());
     if let Some(at) = loudest(rules, diagnosis, ranked) {
         let place = &ranked[at];
         let suspects = suspects(rules, facts, diagnosis, place.outcome);
@@ -50,6 +54,7 @@ pub(super) fn causes(
             causes.not_the_cause.extend(judge.passed(suspect));
             causes.not_decided.extend(judge.undecided(suspect, missing));
             covered.extend(judge.places(suspect));
+            paths.extend(judge.paths(suspect));
         }
         let finding = &findings[at];
         causes.symptom = Some(Symptom {
@@ -59,7 +64,7 @@ pub(super) fn causes(
             note: note(place, rows),
         });
     }
-    causes.not_the_cause.extend(ceilings::excluded(facts));
+    causes.not_the_cause.extend(ceilings::excluded(facts, &paths));
     causes.not_the_cause.extend(clean_places(rows, &covered));
     causes
 }
@@ -111,22 +116,20 @@ impl Judge<'_> {
         suspect.outcomes.iter().map(|at| &self.diagnosis.outcomes[*at])
     }
 
-    /// One line for subjects of which the same is known.
+    /// One line for subjects of which the same is known; of many lines the first ones.
     fn passed(&self, suspect: &Suspect) -> Vec<Excluded> {
         let rule = self.rule(suspect);
         let mut by: Vec<(String, Vec<&Outcome>)> = Vec::new();
         for outcome in self.outcomes(suspect) {
-            let stood_still =
-                outcome.finding.as_ref().filter(|one| one.arm.as_ref().is_some_and(|held| held.not_growing));
-            let text = match (outcome.verdict, stood_still) {
-                (Verdict::Passes, _) => self.shown_by(rule, outcome),
-                (_, Some(finding)) => {
-                    seen::seen(self.facts, rule, outcome, finding).map_or_else(String::new, |seen| seen.text)
+            let Some(text) = self.excuse(rule, outcome) else { continue };
+            let known = by.iter().position(|(known, _)| *known == text);
+            match known.or_else(|| (by.len() == LINES).then_some(LINES - 1)) {
+                Some(at) => {
+                    if known.is_none() {
+                        "likewise, each by its own figures".clone_into(&mut by[at].0);
+                    }
+                    by[at].1.push(outcome);
                 }
-                _ => continue,
-            };
-            match by.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, subjects)) => subjects.push(outcome),
                 None => by.push((text, vec![outcome])),
             }
         }
@@ -136,6 +139,17 @@ impl Judge<'_> {
             rule: Some(rule.id().into()),
         };
         by.into_iter().map(line).collect()
+    }
+
+    /// What shows that a rule has no part in it: it passed, or what it counted before stood still in the sample.
+    fn excuse(&self, rule: &Rule, outcome: &Outcome) -> Option<String> {
+        if outcome.verdict == Verdict::Passes {
+            return Some(self.shown_by(rule, outcome));
+        }
+        let finding = outcome.finding.as_ref()?;
+        let stood_still = |held: &Held| held.name == ArmName::Totals && held.not_growing;
+        finding.arm.as_ref().filter(|held| stood_still(held))?;
+        Some(seen::seen(self.facts, rule, outcome, finding)?.text)
     }
 
     fn undecided(&self, suspect: &Suspect, missing: &MissingOf<'_>) -> Vec<NotDecided> {
@@ -223,9 +237,20 @@ impl Judge<'_> {
         }
     }
 
+    /// Interfaces whose PCIe path a suspect weighs.
+    fn paths(&self, suspect: &Suspect) -> BTreeSet<usize> {
+        let rule = self.rule(suspect);
+        let path = self.facts.catalogue().slot(DEVICE, "pcie.path.typical");
+        let mut programs = rule.lets.iter().map(|(_, program)| program).chain([&rule.when]);
+        let weighs =
+            programs.any(|program| program.reads().iter().any(|read| Some(read.1) == path && read.0 == DEVICE));
+        let passed = self.outcomes(suspect).filter(|one| weighs && one.verdict == Verdict::Passes);
+        passed.flat_map(|one| self.facts.interfaces_of(one.subject)).collect()
+    }
+
     /// Places of loss that the counters of a suspect stand for, by interface.
     fn places(&self, suspect: &Suspect) -> Vec<(String, &'static str)> {
-        let names: Vec<&str> = self.rule(suspect).arms.iter().flat_map(crate::rules::Arms::counted_names).collect();
+        let names: Vec<&str> = self.rule(suspect).arms.iter().flat_map(Arms::counted_names).collect();
         let counters = self.facts.knowledge().canonical_counters().iter();
         let places: BTreeSet<Place> =
             counters.filter(|one| names.contains(&one.name.as_str())).filter_map(|one| one.place).collect();

@@ -1,5 +1,7 @@
 //! Ceilings as a report shows them: range, binding part, waterfall, headroom, shared uplinks.
 
+use std::collections::BTreeSet;
+
 use super::model::{CeilingRow, Excluded, PcieHop, PcieRow, SharedCeiling, WaterfallStep};
 use crate::ceiling::Confidence;
 use crate::ceiling::combine::{Mechanism, group};
@@ -187,10 +189,11 @@ pub(super) fn shared(facts: &Facts<'_>) -> Vec<SharedCeiling> {
     shared
 }
 
-/// PCIe paths that carry more than their ports.
-pub(super) fn excluded(facts: &Facts<'_>) -> Vec<Excluded> {
+/// PCIe paths that carry more than their ports, but for interfaces of which that was told.
+pub(super) fn excluded(facts: &Facts<'_>, told: &BTreeSet<usize>) -> Vec<Excluded> {
     let mut excluded = Vec::new();
-    for (index, interface) in facts.snapshot().interfaces.iter().enumerate() {
+    let interfaces = facts.snapshot().interfaces.iter().enumerate();
+    for (index, interface) in interfaces.filter(|(index, _)| !told.contains(index)) {
         let Some(found) = facts.interface_ceiling(index) else { continue };
         let (Some(link), Some(pcie)) = (&found.link, &found.pcie) else { continue };
         if pcie.ceiling.lo_bps > link.hi_bps {

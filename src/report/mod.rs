@@ -12,6 +12,7 @@ mod interfaces;
 pub mod json;
 pub mod markdown;
 pub mod model;
+mod next;
 mod ports;
 mod seen;
 mod summary;

@@ -453,10 +453,19 @@ pub struct Recommendation {
     /// What to do, in words.
     #[serde(rename = "do")]
     pub action: String,
-    /// Commands, quoted and ready to type.
+    /// Whose commands they are: `here`, or `peer` for the host at the other end.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Commands, quoted and ready to type; each is complete.
     pub commands: Vec<String>,
-    /// How to make it last on this platform.
+    /// Why a command is left out.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commands_note: String,
+    /// How to make it last on this host, all of `keep` line by line.
     pub persist: Vec<String>,
+    /// The same by what is words, lines of a file and commands; none where nothing is to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<Keep>,
     /// What it risks.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub risk: String,
@@ -464,13 +473,51 @@ pub struct Recommendation {
     pub interrupts: String,
     /// True where the user's own session runs over what is interrupted.
     pub hits_session: bool,
+    /// True where nobody read whether it does.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub session_unread: bool,
+    /// What it may bring: "up to 25-28 Gb/s".
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub gain: String,
     /// How to check it and what should be seen.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub verify: String,
-    /// How to take it back.
+    /// Commands that take it back.
     pub undo: Vec<String>,
+    /// How to take it back, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub undo_note: String,
     /// Rule whose finding makes this advice pointless for now.
     pub withheld_by: Option<String>,
+}
+
+/// How to make a setting last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Keep {
+    /// What configures the network of the host, where that is known and matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manager: Option<String>,
+    /// In words: where it belongs, and what to know.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Lines for the file or field that the note names.
+    pub lines: Vec<String>,
+    /// Commands to type.
+    pub commands: Vec<String>,
+    /// Where the manager is not known: the usual ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub likely: Vec<LikelyManager>,
+}
+
+/// What one manager would need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LikelyManager {
+    /// Its name.
+    pub manager: String,
+    /// What it needs, in a few words.
+    pub needs: String,
 }
 
 /// A cause that was excluded.

@@ -18,11 +18,18 @@ pub(super) fn shared(facts: &Facts<'_>) -> BTreeMap<usize, usize> {
         }
     }
     let mut shared = BTreeMap::new();
-    for ports in cards.into_values() {
-        for (at, port) in ports.iter().enumerate() {
-            let before = ports[..at].iter().filter(|one| !shared.contains_key(*one));
-            if let Some(first) = before.copied().find(|one| is_same_port(&interfaces[*one], &interfaces[*port])) {
-                shared.insert(*port, first);
+    for ports in cards.into_values().filter(|ports| ports.len() > 1) {
+        let mut firsts: Vec<(usize, BTreeMap<&str, Vec<u64>>)> = Vec::new();
+        for port in ports {
+            let counts = large_counts(&interfaces[port]);
+            let same = firsts.iter().find(|(first, theirs)| {
+                !in_one_bond(&interfaces[*first], &interfaces[port]) && is_same_port(theirs, &counts)
+            });
+            match same {
+                Some((first, _)) => {
+                    shared.insert(port, *first);
+                }
+                None => firsts.push((port, counts)),
             }
         }
     }
@@ -32,23 +39,25 @@ pub(super) fn shared(facts: &Facts<'_>) -> BTreeMap<usize, usize> {
 /// Part of the growth by which a counter may have moved on until the second function was read.
 const SKEW: u64 = 8;
 
-/// True where both show a large count that is the same, read a moment apart. Round figures are left out: they may be settings;
-/// and so are members of one bond, which may share the traffic evenly.
-fn is_same_port(one: &Interface, other: &Interface) -> bool {
-    let master = |interface: &Interface| interface.stack.master.known().cloned();
-    if master(one).is_some_and(|name| master(other) == Some(name)) {
-        return false;
-    }
-    let ours = statistics(one);
-    let large = |value: u64| value >= SURE && !value.is_multiple_of(1000);
-    statistics(other).into_iter().any(|(name, theirs)| {
-        ours.get(name).is_some_and(|ours| {
-            let all = ours.len() == theirs.len() && ours.iter().chain(theirs).all(|value| value.is_some_and(large));
-            let ours: Vec<u64> = ours.iter().copied().flatten().collect();
-            let theirs: Vec<u64> = theirs.iter().copied().flatten().collect();
-            all && (interleave(&ours, &theirs) || interleave(&theirs, &ours))
-        })
-    })
+/// True for members of one bond: they may share the traffic so evenly that their counts look like one.
+fn in_one_bond(one: &Interface, other: &Interface) -> bool {
+    let master = one.stack.master.known();
+    master.is_some() && master == other.stack.master.known()
+}
+
+/// True where both show a large count that is the same, read a moment apart.
+fn is_same_port(one: &BTreeMap<&str, Vec<u64>>, other: &BTreeMap<&str, Vec<u64>>) -> bool {
+    let same = |a: &[u64], b: &[u64]| interleave(a, b) || interleave(b, a);
+    one.iter().any(|(name, ours)| other.get(name).is_some_and(|theirs| same(ours, theirs)))
+}
+
+/// Counters of the driver that are large at every sample. Round figures are left out: they may be settings.
+fn large_counts(interface: &Interface) -> BTreeMap<&str, Vec<u64>> {
+    let own = interface.counters.iter().filter(|block| block.group == "ethtool_statistics");
+    let large = |value: &Option<u64>| value.filter(|value| *value >= SURE && !value.is_multiple_of(1000));
+    own.flat_map(|block| &block.counters)
+        .filter_map(|one| Some((one.name.as_str(), one.values.iter().map(large).collect::<Option<Vec<u64>>>()?)))
+        .collect()
 }
 
 /// True where both may be one counter that was read for `first` a moment before it was read for `second`, in each sample.
@@ -57,12 +66,6 @@ fn interleave(first: &[u64], second: &[u64]) -> bool {
     let moved = end.saturating_sub(*start) / SKEW;
     first.len() == second.len()
         && first.iter().zip(second).all(|(a, b)| b.checked_sub(*a).is_some_and(|late| late <= moved))
-}
-
-fn statistics(interface: &Interface) -> BTreeMap<&str, &Vec<Option<u64>>> {
-    let blocks = interface.counters.iter();
-    let own = blocks.filter(|block| block.group == "ethtool_statistics");
-    own.flat_map(|block| &block.counters).map(|counter| (counter.name.as_str(), &counter.values)).collect()
 }
 
 /// True where what two functions of one port lost at a place is the same count.

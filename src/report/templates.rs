@@ -32,6 +32,9 @@ pub fn render(medium: Medium, context: Value) -> Result<String, Error> {
     env.add_filter("block", |lines: Vec<String>, indent: &str| {
         Value::from_safe_string(escape::markdown_block("sh", &lines, indent))
     });
+    env.add_filter("lines", |lines: Vec<String>, indent: &str| {
+        Value::from_safe_string(escape::markdown_block("", &lines, indent))
+    });
     env.add_filter("slug", |text: &str| text.to_lowercase().replace(' ', "-"));
     env.add_template("report", medium.source())?;
     env.get_template("report")?.render(context)

@@ -9,7 +9,7 @@ use crate::reading::numbers;
 use crate::report::escape;
 use crate::report::model::Report;
 use crate::report::table;
-use crate::report::view::{Action, Below, Ceiling, Grid, Item, NONE, Reading, Step, View};
+use crate::report::view::{Action, Below, Ceiling, Grid, Item, NONE, Reading, View};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,24 +217,27 @@ impl Page {
             return;
         }
         self.entry("  do", BOLD, &format!("{letter}{}", action.what), PLAIN);
-        for command in &action.commands {
-            self.verbatim("", command);
-        }
+        self.entry("  where", BOLD, &action.place, BOLD);
+        self.commands("", &action.commands);
+        self.entry("", DIM, &action.commands_note, PLAIN);
+        self.entry("  gain", DIM, &action.gain, PLAIN);
         self.entry("  effect", DIM, &action.effect, if action.disruptive { YELLOW } else { PLAIN });
         self.entry("  risk", DIM, &action.risk, PLAIN);
-        self.steps("  keep", &action.persist);
+        let keep: Vec<String> = [action.keep_lines.as_slice(), &action.keep_commands].concat();
+        self.entry("  keep", DIM, &action.keep_note, PLAIN);
+        self.commands(if action.keep_note.is_empty() { "  keep" } else { "" }, &keep);
+        if self.options.verbose {
+            self.entry("  likely", DIM, &action.keep_likely, PLAIN);
+        }
         self.entry("  check", DIM, &action.verify, PLAIN);
-        self.steps("  undo", &action.undo);
+        self.entry("  undo", DIM, &action.undo_note, PLAIN);
+        self.commands(if action.undo_note.is_empty() { "  undo" } else { "" }, &action.undo);
     }
 
-    fn steps(&mut self, label: &str, steps: &[Step]) {
-        for (i, step) in steps.iter().enumerate() {
-            let label = if i == 0 { label } else { "" };
-            if step.command {
-                self.verbatim(label, &step.text);
-            } else {
-                self.entry(label, DIM, &step.text, PLAIN);
-            }
+    /// Lines that are meant to be typed; the label stands beside the first.
+    fn commands(&mut self, label: &str, commands: &[String]) {
+        for (i, command) in commands.iter().enumerate() {
+            self.verbatim(if i == 0 { label } else { "" }, command);
         }
     }
 
@@ -465,7 +468,9 @@ impl Page {
     fn verbatim(&mut self, label: &str, text: &str) {
         let indent = self.indent();
         let mut lead = label;
-        if !label.is_empty() && table::columns(label) >= indent {
+        // A line that is too long stands alone: it is never broken.
+        let too_long = indent + 2 + table::columns(text) > self.options.width;
+        if !label.is_empty() && (too_long || table::columns(label) >= indent) {
             self.line(&[(DIM, label)]);
             lead = "";
         }

@@ -10,4 +10,4 @@ pub use cases::{Case, Expected, RuleCases, TestFile, read_tests};
 pub use coverage::{Coverage, cover};
 pub use lint::lint;
 pub use mutation::{Allowed, Survivor, read_allowed, survivors};
-pub use run::{Failure, RuleTests, run_tests};
+pub use run::{Failure, RuleTests, given, run_tests};

@@ -87,6 +87,13 @@ fn failure(file: &TestFile, cases: &RuleCases, case: &str, message: impl Into<St
     Failure { file: file.name.clone(), rule: cases.rule.clone(), case: case.into(), message: message.into() }
 }
 
+/// The snapshots of the cases of a file, each with the names of its rule and its case.
+pub fn given(file: &TestFile) -> Vec<(String, Snapshot)> {
+    let name = |cases: &RuleCases, case: &Case| format!("{}, {}", cases.rule, case.name);
+    let each = |cases| prepare(file, cases).0.into_iter().map(move |(case, snapshot)| (name(cases, case), snapshot));
+    file.rules.iter().flat_map(each).collect()
+}
+
 /// Builds the snapshots of a rule's cases.
 pub(super) fn prepare<'c>(file: &TestFile, cases: &'c RuleCases) -> (Prepared<'c>, Vec<Failure>) {
     let base = match base(file, cases) {
@@ -193,8 +200,14 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     let mut said = rule.why.render(facts, &roots, &finding.variables);
     said += &rule.impact.render(facts, &roots, &finding.variables);
     for step in advice::steps(rule, finding, facts, outcome.subject) {
+        for command in step.commands.iter().chain(&step.undo).chain(&step.keep.commands) {
+            if let Some(flaw) = advice::flaw(command) {
+                return Err(format!("the command `{command}` can't be typed: {flaw}"));
+            }
+        }
         let commands = [step.commands.join("\n"), step.undo.join("\n")].join("\n");
-        said += &format!("\n{}\n{commands}\n{}\n{}", step.action, step.risk, step.verify);
+        let notes = [step.commands_note, step.gain, step.risk, step.verify, step.undo_note].join("\n");
+        said += &format!("\n{}\n{}\n{commands}\n{notes}", step.action, step.place.word());
     }
     if let Some(piece) = case.never_says.iter().find(|piece| said.contains(piece.as_str())) {
         return Err(format!("it says `{piece}`: {said}"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::arms::Arms;
 use super::located::Located;
 use super::problem::{Problem, RuleFile};
-use super::schema::{Confidence, Interrupts, Kind, RuleSpec, Scope, Severity, Side};
+use super::schema::{Confidence, Interrupts, Kind, Place, RuleSpec, Scope, Severity, Side};
 use super::template::{Purpose, Template};
 use crate::facts::{Catalogue, DEVICE, HOST, INTERFACE};
 use crate::lang::{Allow, Context, Program, ScopeId, Type, check};
@@ -52,6 +52,8 @@ pub struct Advice {
     pub action: Template,
     /// Only then.
     pub when: Option<Program>,
+    /// Where it is typed.
+    pub place: Place,
     /// Commands.
     pub commands: Vec<Template>,
     /// Key of the persistence knowledge.
@@ -60,10 +62,14 @@ pub struct Advice {
     pub interrupts: Interrupts,
     /// What it risks.
     pub risk: Option<Template>,
+    /// What it may bring.
+    pub gain: Option<Template>,
     /// How to check it.
     pub verify: Template,
-    /// How to take it back.
+    /// Commands that take it back.
     pub undo: Vec<Template>,
+    /// How to take it back, in words.
+    pub undo_note: Option<Template>,
 }
 
 impl Rule {
@@ -259,20 +265,25 @@ impl Compiler<'_> {
             let known = Allow { known: true, ..Allow::default() };
             let when = one.when.as_ref().map(|when| self.condition(when, known).ok_or(Unchecked));
             let action = self.template(&one.action, Purpose::Prose);
-            let commands = self.templates(&one.commands, Purpose::Command);
-            let risk = one.risk.as_ref().map(|risk| self.template(risk, Purpose::Prose).ok_or(Unchecked));
+            let commands = self.commands(&one.commands);
+            let risk = self.optional(one.risk.as_ref());
+            let gain = self.optional(one.gain.as_ref());
             let verify = self.template(&one.verify, Purpose::Prose);
-            let undo = self.templates(&one.undo, Purpose::Command);
+            let undo = self.commands(&one.undo);
+            let undo_note = self.optional(one.undo_note.as_ref());
             let built = (|| {
                 Some(Advice {
                     action: action?,
                     when: when.transpose().ok()?,
+                    place: one.place,
                     commands: commands?,
                     persist: one.persist.clone(),
                     interrupts: one.interrupts,
                     risk: risk.transpose().ok()?,
+                    gain: gain.transpose().ok()?,
                     verify: verify?,
                     undo: undo?,
+                    undo_note: undo_note.transpose().ok()?,
                 })
             })();
             match (built, &mut advice) {
@@ -283,8 +294,13 @@ impl Compiler<'_> {
         advice
     }
 
-    fn templates(&mut self, places: &[Located], purpose: Purpose) -> Option<Vec<Template>> {
-        let built: Vec<Option<Template>> = places.iter().map(|place| self.template(place, purpose)).collect();
+    /// A text that need not be there.
+    fn optional(&mut self, place: Option<&Located>) -> Option<Result<Template, Unchecked>> {
+        place.map(|place| self.template(place, Purpose::Prose).ok_or(Unchecked))
+    }
+
+    fn commands(&mut self, places: &[Located]) -> Option<Vec<Template>> {
+        let built: Vec<Option<Template>> = places.iter().map(|place| self.template(place, Purpose::Command)).collect();
         built.into_iter().collect()
     }
 }

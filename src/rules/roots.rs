@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::compile::Rule;
 use super::evaluate::{Diagnosis, Finding, Outcome, related};
 use super::load::RuleSet;
-use super::schema::{Confidence, Explains, Kind, Severity, Side};
+use super::schema::{Confidence, Explains, Kind, Reach, Severity, Side};
 use crate::facts::{Facts, MeasuredVerdict};
 use crate::lang::Entity;
 use crate::snapshot::{NaturalPart, natural};
@@ -237,16 +237,24 @@ impl Folds {
     fn of(rules: &RuleSet, facts: &Facts<'_>, findings: &[(usize, &Outcome, &Finding)]) -> Self {
         let ground = Ground::new(facts, rules);
         let edges = edges_by_symptom(rules);
-        let mut by_rule: BTreeMap<usize, Vec<&(usize, &Outcome, &Finding)>> = BTreeMap::new();
+        let mut by_rule: BTreeMap<usize, BTreeMap<Entity, &(usize, &Outcome, &Finding)>> = BTreeMap::new();
         for one in findings {
-            by_rule.entry(one.1.rule).or_default().push(one);
+            by_rule.entry(one.1.rule).or_default().insert(one.1.subject, one);
         }
         let mut folds = Self::default();
         for (at, outcome, finding) in findings {
             let symptom = Found { outcome, finding };
+            let Some(edges) = edges.get(rules.rules()[outcome.rule].id()) else { continue };
+            // Each port may have a cause and a symptom of its own: only those that may meet are held against each other.
+            let below = ground.below(outcome.subject);
             let mut candidates = Vec::new();
-            for (rule, edge) in edges.get(rules.rules()[outcome.rule].id()).into_iter().flatten() {
-                for (cause, outcome, finding) in by_rule.get(rule).into_iter().flatten().filter(|one| one.0 != *at) {
+            for (rule, edge) in edges {
+                let Some(causes) = by_rule.get(rule) else { continue };
+                let causes: Vec<_> = match &below {
+                    Some(below) if edge.reach == Reach::Up => below.iter().filter_map(|one| causes.get(one)).collect(),
+                    _ => causes.values().collect(),
+                };
+                for (cause, outcome, finding) in causes.into_iter().copied().filter(|one| one.0 != *at) {
                     let bond = ground.bond(edge, Found { outcome, finding }, symptom);
                     let (layer, now) = (layer(&rules.rules()[*rule]), Seen::of(finding).is_now());
                     candidates.push(Candidate { cause: *cause, layer, now, bond });
@@ -313,7 +321,9 @@ pub fn rank(rules: &RuleSet, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<Ra
         weight(finding) + 0.5 * below(at).iter().map(|(_, finding)| weight(finding)).sum::<f64>()
     };
     let group = |at: usize, finding: &Finding| {
-        let measured = below(at).iter().filter(|(_, finding)| Seen::of(finding).is_now());
+        // A limit or hygiene is never louder than advice, whatever waits at it.
+        let lifts = matches!(finding.kind, Kind::Fault | Kind::Risk);
+        let measured = below(at).iter().filter(|(_, finding)| lifts && Seen::of(finding).is_now());
         measured.map(|(_, finding)| finding.severity).fold(finding.severity, Severity::max)
     };
     let mut heads: Vec<(u8, f64, String, Vec<NaturalPart>, usize)> = findings

@@ -134,6 +134,33 @@ impl Interrupts {
     }
 }
 
+/// Whose commands they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The host that the report is about.
+    #[default]
+    Here,
+    /// The host at the other end: never to be typed here.
+    Peer,
+}
+
+impl Place {
+    /// The word of rule files and the JSON contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Peer => "peer",
+        }
+    }
+}
+
+/// For serde, which hands on a reference.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_here(place: &Place) -> bool {
+    *place == Place::Here
+}
+
 /// Who sends the data that is lost or late. What this host loses while it receives, the other end sends again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -290,7 +317,10 @@ pub struct RecommendSpec {
     /// Only then; no condition: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Located>,
-    /// Commands (templates; what is filled in is quoted for the shell).
+    /// Where it is typed.
+    #[serde(default, rename = "where", skip_serializing_if = "is_here")]
+    pub place: Place,
+    /// Commands (templates; what is filled in is quoted for the shell). One with a value that nobody read is left out.
     #[serde(default)]
     pub commands: Vec<Located>,
     /// Key of knowledge/persistence; `none` where nothing is to last, `hardware` where it lasts by itself.
@@ -300,11 +330,17 @@ pub struct RecommendSpec {
     /// What it risks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Located>,
+    /// What it may bring (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Located>,
     /// How to check it and what should be seen (template).
     pub verify: Located,
-    /// How to take it back (templates).
+    /// Commands that take it back (templates).
     #[serde(default)]
     pub undo: Vec<Located>,
+    /// How to take it back, in words (template).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo_note: Option<Located>,
 }
 
 /// An edge to a symptom.

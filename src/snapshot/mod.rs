@@ -8,6 +8,7 @@ mod document;
 mod host;
 mod interface;
 mod optics;
+mod pcie_path;
 mod processors;
 mod queues;
 mod section;
@@ -25,10 +26,13 @@ pub use interface::{
     Qdisc, Ring, Session, Stack,
 };
 pub use optics::{Module, ModuleLane, ModuleThresholds};
+pub use pcie_path::pcie_ends;
 pub use processors::{Cpu, Irqbalance, Processors, Thread};
 pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
 pub use traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
 pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +102,24 @@ impl Snapshot {
             .sort_by(|a, b| (&a.namespace, natural(&a.name), &a.name).cmp(&(&b.namespace, natural(&b.name), &b.name)));
         self.devices.sort_by_key(|device| device.address);
         self.conflicts.sort_by(|a, b| (&a.subject, &a.fact).cmp(&(&b.subject, &b.fact)));
+    }
+
+    /// Names by which lines of the kernel log mean this host's network: interfaces, drivers, PCI functions.
+    pub fn log_names(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.interfaces.iter().map(|interface| interface.name.clone()).collect();
+        for interface in &self.interfaces {
+            names.extend(interface.driver.name.known().cloned());
+            names.extend(interface.device.known().map(ToString::to_string));
+        }
+        for device in &self.devices {
+            names.insert(device.address.to_string());
+            names.extend(device.driver.known().cloned());
+        }
+        // Drivers of functions of any class.
+        for other in ["", "virtio-pci", "vfio-pci", "pcieport"] {
+            names.remove(other);
+        }
+        names
     }
 
     /// The interface of this name in the first namespace that has it.

@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lang", &[]),
     // Two ways to fill a snapshot; nothing that judges is known to them.
     ("probe", &["reading", "snapshot", "formats"]),
-    ("capture", &["reading", "snapshot", "formats"]),
+    ("capture", &["reading", "snapshot", "formats", "knowledge"]),
     // Derivation and judgement.
     ("ceiling", &["knowledge"]),
     ("facts", &["reading", "snapshot", "formats", "knowledge", "lang", "ceiling"]),

@@ -637,7 +637,7 @@ fn instead_of_withholds_advice_and_never_evidence() {
 // ---- templates ----
 
 #[test]
-fn texts_show_values_in_their_units_and_name_what_is_not_known() {
+fn texts_show_values_in_their_units_and_commands_are_complete_or_left_out() {
     let rules = rules(
         "
 - id: test.words
@@ -652,7 +652,7 @@ fn texts_show_values_in_their_units_and_name_what_is_not_known() {
   impact: '{% if iface.link.up %}up{% else %}down{% endif %}'
   recommend:
     - do: Grow the ring of {{ iface.name }}
-      commands: ['ethtool -G {{ iface.name }} rx {{ iface.ring.rx_max }}', 'ip link set {{ iface.name }} alias {{ iface.alias }}']
+      commands: ['ethtool -G {{ iface.name }} rx {{ iface.ring.rx_max }}', 'ip link set {{ iface.name }} mtu 9000', 'ip link set {{ iface.name }} alias {{ iface.alias }}']
       persist: none
       interrupts: none
       verify: v
@@ -668,12 +668,38 @@ fn texts_show_values_in_their_units_and_name_what_is_not_known() {
     assert_eq!(finding.impact, "up");
     let step = &finding.recommend[0];
     assert_eq!(step.action, "Grow the ring of eth 0");
-    // What is not known is named, quoted like any other word: a shell must not take `<` and `>` for redirections.
+    // Nobody could type a placeholder. What is missing is named; what the undo needs is read before the change.
+    assert_eq!(step.commands, ["ethtool -g 'eth 0'", "ip link set 'eth 0' mtu 9000"]);
     assert_eq!(
-        step.commands,
-        ["ethtool -G 'eth 0' rx '<iface.ring.rx_max>'", "ip link set 'eth 0' alias '<iface.alias>'"]
+        step.commands_note,
+        "A command is left out here, as nobody read: alias that an administrator gave of eth 0; ip link show 'eth 0' shows it"
     );
-    assert_eq!(step.undo, ["ethtool -G 'eth 0' rx '<iface.ring.rx>'"]);
+    assert_eq!(step.undo, [""; 0]);
+    assert_eq!(step.undo_note, "Set the values again that the first command shows: note them before the change");
+}
+
+#[test]
+fn a_command_goes_over_the_elements_of_a_set() {
+    let text = |hidden: &str| {
+        rules(&rule(
+            "link.hidden",
+            "interface",
+            &format!(
+                "when: iface.mtu > 0B
+                 recommend: [{{do: d, commands: ['ethtool -s {{{{ iface.name }}}} advertise{{% for mode in {hidden} %}} {{{{ mode }}}} off{{% endfor %}}'],
+                   persist: none, interrupts: none, verify: v}}]"
+            ),
+        ))
+    };
+    let commands = |rules: &RuleSet, link: Value| {
+        report_by(rules, &mtu(&json!({"link": link}))).findings[0].recommend[0].commands.clone()
+    };
+    let rules = text("iface.link.supported");
+    let modes = json!({"supported": [["1000baseT/Full", "a;$(id)"], "assumed"]});
+    assert_eq!(commands(&rules, modes), ["ethtool -s eth0 advertise 1000baseT/Full off 'a;$(id)' off"]);
+    // Nothing to go over is no command, and neither is a set that nobody read.
+    assert_eq!(commands(&rules, json!({"supported": [[], "assumed"]})), [""; 0]);
+    assert_eq!(commands(&rules, json!({})), [""; 0]);
 }
 
 #[test]

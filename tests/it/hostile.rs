@@ -73,7 +73,7 @@ fn document() -> String {
         .collect();
     json!({"schema": "netdoctor.snapshot/1",
         "sample": {"source": "live", "seconds": 0, "remarks": ["\u{1b}[2J gone"], "needs_root": ["\u{1b}[2J"]},
-        "host": {"name": ["\u{1b}]0;x\u{7}h<b>", "assumed"], "kernel": ["6.6\u{1b}[2J", "assumed"],
+        "host": {"platform": ["qnap_qts", "assumed"], "name": ["\u{1b}]0;x\u{7}h<b>", "assumed"], "kernel": ["6.6\u{1b}[2J", "assumed"],
             "os": ["$(id>x)\n# FIX NOW", "assumed"], "product": ["|x|", "assumed"]},
         "interfaces": interfaces,
         "devices": [{"address": "0000:01:00.0", "class": [512, "assumed"], "name": ["card\u{1b}[2J", "assumed"],
@@ -109,6 +109,11 @@ fn wordy_rules() -> RuleSet {
       risk: some for {{ iface.name }}
       verify: "ip link show shows {{ iface.name }}"
       undo: ["ethtool -G {{ iface.name }} rx {{ iface.ring.rx }}"]
+    - do: Keep what is set on {{ iface.name }}
+      commands: ["ethtool --set-eee {{ iface.name }} eee off", "ls $(hostname {{ iface.name }} | nproc {{ iface.name }}) {{ iface.name }}"]
+      persist: eee
+      interrupts: none
+      verify: "ethtool --show-eee {{ iface.name }}"
   sources: [{from: the test, checked: known}]
 "#,
     )
@@ -211,6 +216,9 @@ fn commands(report: &Report) -> BTreeSet<String> {
     all.extend(report.checks.iter().flat_map(|check| &check.missing).map(|missing| missing.command.clone()));
     for step in report.findings.iter().flat_map(|finding| &finding.recommend) {
         all.extend(step.commands.iter().chain(&step.undo).cloned());
+        // Lines of a boot script are for a shell as well.
+        let keep = step.keep.iter().flat_map(|keep| keep.lines.iter().chain(&keep.commands));
+        all.extend(keep.cloned());
     }
     all.remove("");
     all

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netdoctor::facts::{Catalogue, Facts, Put, set};
-use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec};
+use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec, Persistence};
 use netdoctor::knowledge::{Knowledge, buses::Buses};
 use netdoctor::lang::{Key, State};
 use netdoctor::reading::{Gap, GapKind};
@@ -12,7 +12,7 @@ use netdoctor::rules::{RuleSet, Verdict, diagnose, embedded_specs, parse_file};
 use netdoctor::snapshot::Snapshot;
 use serde::de::DeserializeOwned;
 
-use crate::support::{files, fixtures, read, repository, rules, snapshot};
+use crate::support::{files, fixtures, known_readings, read, repository, rules, snapshot};
 
 /// Changes that the law forbids and that a review found right: rule, fact that is removed, change, reason. An entry that no
 /// fixture needs fails the test.
@@ -77,22 +77,6 @@ fn broken(before: &Result, after: &Result) -> Option<String> {
             (!allowed).then_some(turned)
         }
     }
-}
-
-/// Every known reading of a snapshot: the key, the path of the fact.
-fn known_readings(snapshot: &Snapshot) -> Vec<(Key, String)> {
-    let facts = Facts::new(snapshot, Knowledge::embedded());
-    let catalogue = Catalogue::shared();
-    let mut found = Vec::new();
-    for (_, scope, slot, entry) in catalogue.all().filter(|(_, _, _, entry)| !entry.is_derived()) {
-        for entity in facts.entities(scope) {
-            let key = Key { entity, slot };
-            if facts.lookup(key).state != State::Unknown {
-                found.push((key, entry.path.clone()));
-            }
-        }
-    }
-    found
 }
 
 /// Removes each known reading in turn; yields (rule, subject, fact, change) of each breach, and how many were tried.
@@ -202,6 +186,7 @@ fn knowledge_comes_out_the_same_by_both_routes() {
     let canonical: Vec<CanonicalCounter> = knowledge("knowledge/canonical-counters.yaml");
     assert_eq!(embedded.canonical_counters(), canonical);
     assert_eq!(embedded.drivers(), &knowledge::<Drivers>("knowledge/drivers.yaml"));
+    assert_eq!(embedded.persistence(), &knowledge::<Persistence>("knowledge/persistence.yaml"));
     assert_eq!(embedded.log_events(), knowledge::<Vec<LogEventSpec>>("knowledge/log-events.yaml"));
     // Tables of figures compare by what they print: floats come out of both routes to the last digit.
     let buses: Buses = knowledge("knowledge/buses.yaml");

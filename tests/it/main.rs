@@ -1,6 +1,7 @@
 //! All integration tests, in one binary: each file of its own would be linked again.
 #![allow(clippy::unwrap_used, reason = "in a helper of a test too, a panic is the message")]
 
+mod advice;
 mod architecture;
 mod cli;
 mod contract;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use netdoctor::facts::Facts;
+use netdoctor::facts::{Catalogue, Facts};
 use netdoctor::knowledge::Knowledge;
+use netdoctor::lang::{Key, State};
 use netdoctor::report::model::Report;
 use netdoctor::report::{assemble, html, json, markdown, text};
 use netdoctor::rules::{RuleSet, diagnose, parse_file, rank};
@@ -43,6 +44,22 @@ pub fn fixtures() -> Vec<(String, String)> {
 /// A snapshot out of its text.
 pub fn snapshot(text: &str) -> Snapshot {
     Snapshot::from_json(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every known reading of a snapshot: the key, the path of the fact.
+pub fn known_readings(snapshot: &Snapshot) -> Vec<(Key, String)> {
+    let facts = Facts::new(snapshot, Knowledge::embedded());
+    let catalogue = Catalogue::shared();
+    let mut found = Vec::new();
+    for (_, scope, slot, entry) in catalogue.all().filter(|(_, _, _, entry)| !entry.is_derived()) {
+        for entity in facts.entities(scope) {
+            let key = Key { entity, slot };
+            if facts.lookup(key).state != State::Unknown {
+                found.push((key, entry.path.clone()));
+            }
+        }
+    }
+    found
 }
 
 /// The report of a snapshot by these rules.

@@ -3,14 +3,20 @@
 mod count;
 mod cpu;
 mod ethtool;
+mod hardware;
 mod host;
 mod ifconfig;
 mod ip;
+mod kernel;
+mod log;
 mod netstat;
 mod nstat;
+mod pci;
 mod ping;
 mod proc;
+mod results;
 mod ss;
+mod stack;
 mod sysctl;
 mod sysfs;
 
@@ -93,8 +99,14 @@ fn whole_name(intake: &Intake<'_>, printed: &str, most: usize) -> String {
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
     [
+        log::TOOLS,
         count::TOOLS,
+        ethtool::more::TOOLS,
         ethtool::TOOLS,
+        pci::TOOLS,
+        results::TOOLS,
+        stack::TOOLS,
+        hardware::TOOLS,
         ip::TOOLS,
         ifconfig::TOOLS,
         netstat::TOOLS,
@@ -103,6 +115,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         sysctl::TOOLS,
         sysfs::TOOLS,
         proc::TOOLS,
+        kernel::TOOLS,
         host::TOOLS,
         cpu::TOOLS,
         ping::TOOLS,

@@ -2,6 +2,8 @@
 
 pub mod driver;
 pub mod features;
+pub mod lists;
+pub mod module;
 pub mod settings;
 pub mod statistics;
 pub mod table;

@@ -135,7 +135,11 @@ fn continues(key: &str, text: &str) -> bool {
         && !text.is_empty()
         && text
             .split_ascii_whitespace()
-            .all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-'));
+            // Bits without a name are printed as a number.
+            .all(|word| {
+                word.starts_with("0x")
+                    || word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
+            });
     modes || levels || (key == "Port" && text.is_empty())
 }
 

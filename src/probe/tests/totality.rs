@@ -42,7 +42,7 @@ proptest! {
         ioctl::link_settings(&bytes, words);
         ioctl::settings(&bytes);
         ioctl::features(&bytes, &bytes);
-        pci_config::parse(&bytes);
+        formats::pci_config::parse(&bytes);
         let blob = Blob(bytes);
         let text = serde_json::to_string(&blob).unwrap();
         prop_assert_eq!(serde_json::from_str::<Blob>(&text).unwrap(), blob);

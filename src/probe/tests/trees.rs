@@ -178,9 +178,9 @@ fn what_only_root_sees_is_a_gap_with_the_command() {
     let snapshot = scan(&mut switched(64));
     let gap = snapshot.origins.gap_of(snapshot.devices[0].pcie.mrrs.gap().unwrap());
     assert_eq!(gap.why, GapKind::NotPermitted);
-    assert_eq!(gap.command, "sudo lspci -vv -s 0000:03:00.0");
+    assert_eq!(gap.command, "sudo lspci -vvv -s 0000:03:00.0");
     let needs =
-        "MaxPayload, MaxReadReq and relaxed ordering of 0000:03:00.0 and 1 more: sudo lspci -vv -s 0000:03:00.0";
+        "MaxPayload, MaxReadReq and relaxed ordering of 0000:03:00.0 and 1 more: sudo lspci -vvv -s 0000:03:00.0";
     assert_eq!(snapshot.sample.needs_root, [needs]);
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Action, Below, Item, Reading, Step, show, words};
+use super::{Action, Below, Item, Reading, show, words};
 use crate::reading::numbers;
 use crate::report::escape;
-use crate::report::model::{Evidence, Finding, OtherCause, Recommendation};
+use crate::report::model::{Evidence, Finding, Keep, OtherCause, Recommendation};
 
 /// The sections in the order in which they are shown.
 pub(super) struct Sections {
@@ -197,26 +197,46 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
     };
     let session = match (recommend.hits_session, recommend.interrupts.as_str()) {
         (true, _) => "; YOUR SESSION RUNS OVER IT",
-        (false, "queue" | "link" | "all-ports") => "; your session does not run over it",
+        (false, "queue" | "link" | "all-ports") if recommend.session_unread => {
+            "; whether your session runs over it was not read"
+        }
+        // What runs over a port of another host was not read.
+        (false, "queue" | "link" | "all-ports") if recommend.place != "peer" => "; your session does not run over it",
         _ => "",
     };
+    let shown = |lines: &[String]| lines.iter().map(|line| show(line)).collect::<Vec<_>>();
+    // A report that was written before `keep` has words alone.
+    let words_alone = Keep { note: recommend.persist.join("; "), ..Keep::default() };
+    let keep = recommend.keep.as_ref().unwrap_or(&words_alone);
     Action {
         letter,
         what: escape::prose(&recommend.action),
-        commands: recommend.commands.iter().map(|command| show(command)).collect(),
+        place: if recommend.place == "peer" { "the host at the other end, not this one".into() } else { String::new() },
+        commands: shown(&recommend.commands),
+        commands_note: escape::prose(&recommend.commands_note),
         effect: format!("{interrupted}{session}").trim_start_matches("; ").to_owned(),
         disruptive: recommend.hits_session || matches!(recommend.interrupts.as_str(), "all-ports" | "host"),
         risk: escape::prose(&recommend.risk),
-        persist: recommend.persist.iter().map(|text| step(text)).collect(),
+        gain: escape::prose(&recommend.gain),
+        keep_note: keep_note(keep),
+        keep_lines: shown(&keep.lines),
+        keep_commands: shown(&keep.commands),
+        keep_likely: likely(keep),
         verify: escape::prose(&recommend.verify),
-        undo: recommend.undo.iter().map(|text| step(text)).collect(),
+        undo: shown(&recommend.undo),
+        undo_note: escape::prose(&recommend.undo_note),
         withheld_by: recommend.withheld_by.as_deref().map(show),
     }
 }
 
-/// Steps in words begin with a capital, have several words and hold nothing that a shell or a file would need;
-/// anything else may be meant to be typed, so it is never broken.
-fn step(text: &str) -> Step {
-    let wordy = text.starts_with(|c: char| c.is_uppercase()) && text.contains(' ') && !text.contains(['=', '$', '`']);
-    Step { text: if wordy { escape::prose(text) } else { show(text) }, command: !wordy }
+/// "QNAP QTS: a line in autorun.sh".
+fn keep_note(keep: &Keep) -> String {
+    let words: Vec<&str> =
+        [keep.manager.as_deref().unwrap_or_default(), &keep.note].into_iter().filter(|text| !text.is_empty()).collect();
+    escape::prose(&words.join(": "))
+}
+
+fn likely(keep: &Keep) -> String {
+    let each = keep.likely.iter().map(|one| format!("{}: {}", one.manager, one.needs));
+    escape::prose(&each.collect::<Vec<_>>().join("; "))
 }

@@ -130,23 +130,29 @@ pub struct Action {
     /// `a`, `b` ... where there are alternatives.
     pub letter: String,
     pub what: String,
+    /// Where the commands are typed; empty for this host.
+    pub place: String,
     pub commands: Vec<String>,
+    /// Why a command is left out.
+    pub commands_note: String,
     pub effect: String,
     /// True where the session is hit or the whole card or host is interrupted.
     pub disruptive: bool,
     pub risk: String,
-    pub persist: Vec<Step>,
+    pub gain: String,
+    /// How to keep it, in words.
+    pub keep_note: String,
+    /// Lines of a file or a field that keep it.
+    pub keep_lines: Vec<String>,
+    /// Commands that keep it.
+    pub keep_commands: Vec<String>,
+    /// What the usual managers would need, in words.
+    pub keep_likely: String,
     pub verify: String,
-    pub undo: Vec<Step>,
+    pub undo: Vec<String>,
+    pub undo_note: String,
     /// Rule that stands in the way of this advice.
     pub withheld_by: Option<String>,
-}
-
-/// A command, or a step in words.
-#[derive(Debug, Serialize)]
-pub struct Step {
-    pub text: String,
-    pub command: bool,
 }
 
 /// How fast one interface could go.

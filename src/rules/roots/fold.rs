@@ -1,12 +1,13 @@
 //! Whether a finding may be folded below another: the same place, the same direction, the same time, sure enough.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::stack::Stack;
 use super::time::{Fit, Seen, fit};
 use super::{Reservation, at_ceiling};
-use crate::facts::{Facts, HOST};
+use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
+use crate::lang::Entity;
 use crate::rules::compile::Rule;
 use crate::rules::evaluate::{Finding, Outcome};
 use crate::rules::load::RuleSet;
@@ -50,15 +51,54 @@ pub(super) struct Ground<'a> {
     facts: &'a Facts<'a>,
     rules: &'a RuleSet,
     stack: Stack,
-    bytes: Vec<OnceCell<f64>>,
+    /// Bytes that each interface carried in the sample, and those of the hardware that it stands on.
+    bytes: Vec<(OnceCell<f64>, OnceCell<f64>)>,
     all_bytes: OnceCell<f64>,
+    /// Interface that each measured result ran over, where that is known.
+    measured: Vec<Option<usize>>,
+    /// Interfaces that the default route leaves by.
+    default_route: Vec<usize>,
+    /// Functions of each card, by the one that speaks for it.
+    cards: BTreeMap<usize, Vec<Entity>>,
 }
 
 impl<'a> Ground<'a> {
     pub(super) fn new(facts: &'a Facts<'a>, rules: &'a RuleSet) -> Self {
         let snapshot = facts.snapshot();
-        let bytes = snapshot.interfaces.iter().map(|_| OnceCell::new()).collect();
-        Self { facts, rules, stack: Stack::of(snapshot), bytes, all_bytes: OnceCell::new() }
+        let interfaces = &snapshot.interfaces;
+        let named = |name: &String| interfaces.iter().position(|one| one.namespace.is_empty() && one.name == *name);
+        let results = snapshot.host.measured.known().into_iter().flatten();
+        let default = |index: &usize| interfaces[*index].session.is_default_route.known() == Some(&true);
+        let mut cards: BTreeMap<usize, Vec<Entity>> = BTreeMap::new();
+        for function in facts.entities(DEVICE) {
+            cards.entry(facts.primary(function.index as usize)).or_default().push(function);
+        }
+        Self {
+            facts,
+            rules,
+            stack: Stack::of(snapshot),
+            bytes: interfaces.iter().map(|_| Default::default()).collect(),
+            all_bytes: OnceCell::new(),
+            measured: results.map(|one| one.interface.known().and_then(named)).collect(),
+            default_route: (0..interfaces.len()).filter(default).collect(),
+            cards,
+        }
+    }
+
+    /// Subjects of causes that may reach a subject upwards; none where any may.
+    pub(super) fn below(&self, subject: Entity) -> Option<BTreeSet<Entity>> {
+        if subject.scope == HOST {
+            return None;
+        }
+        let mut all = BTreeSet::from([subject, Facts::entity(HOST, 0)]);
+        for interface in self.facts.interfaces_of(subject) {
+            for index in self.stack.down_from(interface).iter() {
+                all.insert(Facts::entity(INTERFACE, *index));
+                let card = self.facts.device_of(*index).and_then(|device| self.cards.get(&self.facts.primary(device)));
+                all.extend(card.into_iter().flatten());
+            }
+        }
+        Some(all)
     }
 
     fn rule(&self, found: Found<'_>) -> &'a Rule {
@@ -147,7 +187,8 @@ impl<'a> Ground<'a> {
         if mine.is_empty() {
             return Place::Here;
         }
-        let over: Vec<Option<usize>> = senders.results.iter().map(|one| self.measured_over(*one)).collect();
+        let over: Vec<Option<usize>> =
+            senders.results.iter().map(|one| self.measured.get(*one).copied().flatten()).collect();
         if over.iter().flatten().any(|one| !self.carries(mine, *one)) {
             return Place::Elsewhere;
         }
@@ -156,10 +197,9 @@ impl<'a> Ground<'a> {
         }
         if !senders.counted && over.is_empty() {
             // A symptom that does not say which results it is about may be about any of them.
-            let results = self.facts.snapshot().host.measured.known().map_or(0, Vec::len);
-            let mut any = (0..results).filter_map(|one| self.measured_over(one)).peekable();
+            let mut any = self.measured.iter().flatten().peekable();
             if any.peek().is_some() {
-                return if any.any(|one| self.carries(mine, one)) { Place::Here } else { Place::Elsewhere };
+                return if any.any(|one| self.carries(mine, *one)) { Place::Here } else { Place::Elsewhere };
             }
         }
         let all = self.all_bytes();
@@ -167,31 +207,24 @@ impl<'a> Ground<'a> {
             let most = mine.iter().map(|index| self.bytes(*index)).sum::<f64>() >= MOST * all;
             return if most { Place::Here } else { Place::Elsewhere };
         }
-        let interfaces = self.facts.snapshot().interfaces.iter().enumerate();
-        let mut default = interfaces.filter(|(_, one)| one.session.is_default_route.known() == Some(&true));
-        if default.any(|(index, _)| self.carries(mine, index)) { Place::Probably } else { Place::Elsewhere }
-    }
-
-    /// Interface that a measured result ran over.
-    fn measured_over(&self, result: usize) -> Option<usize> {
-        let name = self.facts.measurement(result)?.interface.known()?;
-        self.facts.snapshot().interfaces.iter().position(|one| one.namespace.is_empty() && one.name == *name)
+        let carried = self.default_route.iter().any(|index| self.carries(mine, *index));
+        if carried { Place::Probably } else { Place::Elsewhere }
     }
 
     /// True where interfaces carry what goes over another one: all of its hardware, or most of the bytes of that.
     fn carries(&self, mine: &[usize], over: usize) -> bool {
         let below = self.stack.down_from(over);
-        let carried: BTreeSet<usize> = mine
-            .iter()
-            .filter(|index| below.contains(index))
-            .flat_map(|index| self.stack.hardware_of(*index))
-            .collect();
-        let all = self.stack.hardware_of(over);
-        let sum = |set: &BTreeSet<usize>| set.iter().map(|index| self.bytes(*index)).sum::<f64>();
-        match (carried.is_empty(), all.is_subset(&carried)) {
+        let mut carried = BTreeSet::new();
+        for index in mine.iter().filter(|index| below.contains(index)) {
+            carried.extend(self.stack.hardware_of(*index).iter().copied());
+        }
+        match (carried.is_empty(), self.stack.hardware_of(over).is_subset(&carried)) {
             (true, _) => false,
             (_, true) => true,
-            _ => sum(&all) > 0.0 && sum(&carried) >= MOST * sum(&all),
+            _ => {
+                let all = self.hardware_bytes(over);
+                all > 0.0 && carried.iter().map(|index| self.bytes(*index)).sum::<f64>() >= MOST * all
+            }
         }
     }
 
@@ -202,7 +235,13 @@ impl<'a> Ground<'a> {
                 ["rx_bytes", "tx_bytes"].iter().filter_map(|name| self.facts.count(index, name).counted()?.growth);
             grown.map(|bytes| bytes as f64).sum()
         };
-        self.bytes.get(index).map_or(0.0, |known| *known.get_or_init(count))
+        self.bytes.get(index).map_or(0.0, |(known, _)| *known.get_or_init(count))
+    }
+
+    /// Bytes of the hardware that an interface stands on.
+    fn hardware_bytes(&self, index: usize) -> f64 {
+        let count = || self.stack.hardware_of(index).iter().map(|one| self.bytes(*one)).sum();
+        self.bytes.get(index).map_or(0.0, |(_, known)| *known.get_or_init(count))
     }
 
     /// Bytes of all hardware: virtual interfaces carry again what their ports carry.

@@ -14,6 +14,8 @@ pub(super) struct Stack {
     hardware: Vec<bool>,
     /// Itself and all that is below, as far as anybody asked.
     known: RefCell<BTreeMap<usize, Rc<BTreeSet<usize>>>>,
+    /// The hardware of that, likewise.
+    known_hardware: RefCell<BTreeMap<usize, Rc<BTreeSet<usize>>>>,
 }
 
 impl Stack {
@@ -35,7 +37,7 @@ impl Stack {
             }
         }
         let hardware = interfaces.iter().map(|one| one.device.known().is_some()).collect();
-        Self { below, hardware, known: RefCell::default() }
+        Self { below, hardware, known: RefCell::default(), known_hardware: RefCell::default() }
     }
 
     /// An interface and all that it stands on.
@@ -57,10 +59,18 @@ impl Stack {
     }
 
     /// The hardware that an interface stands on; the interface itself where there is none.
-    pub(super) fn hardware_of(&self, interface: usize) -> BTreeSet<usize> {
-        let found: BTreeSet<usize> =
-            self.down_from(interface).iter().copied().filter(|index| self.is_hardware(*index)).collect();
-        if found.is_empty() { BTreeSet::from([interface]) } else { found }
+    pub(super) fn hardware_of(&self, interface: usize) -> Rc<BTreeSet<usize>> {
+        if let Some(known) = self.known_hardware.borrow().get(&interface) {
+            return Rc::clone(known);
+        }
+        let below = self.down_from(interface);
+        let mut found: BTreeSet<usize> = below.iter().copied().filter(|index| self.is_hardware(*index)).collect();
+        if found.is_empty() {
+            found.insert(interface);
+        }
+        let found = Rc::new(found);
+        self.known_hardware.borrow_mut().insert(interface, Rc::clone(&found));
+        found
     }
 
     /// True for an interface with a device of its own: virtual ones carry again what their ports carry.
@@ -108,8 +118,8 @@ mod tests {
         assert_eq!(down(&all, "bond0"), ["bond0", "eth0", "eth1"], "each of master and member list is enough");
         assert_eq!(down(&all, "bond0.5"), ["bond0", "bond0.5", "eth0", "eth1"]);
         assert_eq!(down(&all, "br0"), ["bond0", "bond0.5", "br0", "eth0", "eth1", "veth0"]);
-        assert_eq!(named(&all, "br0", Stack::hardware_of), ["eth0", "eth1"]);
-        assert_eq!(named(&all, "veth0", Stack::hardware_of), ["veth0"], "nothing below it");
+        assert_eq!(named(&all, "br0", |stack, at| (*stack.hardware_of(at)).clone()), ["eth0", "eth1"]);
+        assert_eq!(named(&all, "veth0", |stack, at| (*stack.hardware_of(at)).clone()), ["veth0"], "nothing below it");
     }
 
     #[test]

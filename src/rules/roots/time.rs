@@ -61,50 +61,49 @@ pub(super) enum Fit {
 /// Whether what was seen as `cause` can be behind what was seen as `symptom`.
 pub(super) fn fit(cause: Seen, symptom: Seen) -> Fit {
     use Seen::{Log, Measured, Sample, SinceStart, Standing};
-    let elsewhen = Fit::NotShown(Reservation::OtherTime);
     match (cause, symptom) {
-        (Standing, SinceStart { .. }) | (Sample(_) | Measured | Log { .. }, SinceStart { .. }) => Fit::Perhaps,
-        (Standing, _) | (Sample(_) | Measured, Standing | Sample(_) | Measured) => Fit::Same,
         (SinceStart { .. }, SinceStart { .. }) => Fit::Same,
-        (SinceStart { stood_still: true, .. }, _) => Fit::Never,
-        (SinceStart { .. }, Standing) => Fit::Perhaps,
-        (SinceStart { grew, .. }, Sample(_) | Measured) if grew.is_some_and(|grew| grew > 0.0) => Fit::Perhaps,
-        (SinceStart { .. }, _) => Fit::NotShown(Reservation::SinceStart),
-        (Measured, Log { .. }) => elsewhen,
-        (Sample(length), Log { newest, .. }) => match newest {
-            None => Fit::Perhaps,
-            Some(newest) if newest <= length => Fit::Same,
-            Some(_) => elsewhen,
-        },
-        (Log { newest, .. }, Sample(_) | Measured) => {
-            let length = if let Sample(length) = symptom { length } else { 0.0 };
-            match newest {
-                None => Fit::Perhaps,
-                Some(newest) if newest <= length + FOLLOWS => Fit::Same,
-                Some(_) => elsewhen,
-            }
+        // What is so now need not have been so all the time.
+        (_, SinceStart { .. }) => Fit::Perhaps,
+        (Standing, _) | (Sample(_) | Measured, Standing | Sample(_) | Measured) => Fit::Same,
+        (SinceStart { grew, stood_still }, _) => since_start(grew, stood_still, symptom),
+        // When a test was made is not known.
+        (Measured, Log { .. }) | (Log { .. }, Measured) | (Log { old: true, .. }, Standing) => {
+            Fit::NotShown(Reservation::OtherTime)
         }
-        (Log { old: true, .. }, Standing) => elsewhen,
-        (Log { newest, .. }, Standing) => {
-            if newest.is_some_and(|newest| newest <= FOLLOWS) {
-                Fit::Same
-            } else {
-                Fit::Perhaps
-            }
-        }
+        (Sample(length), Log { newest, .. }) => within(newest, length),
+        (Log { newest, .. }, Sample(length)) => within(newest, length + FOLLOWS),
+        // A state may date from an event of any age.
+        (Log { newest, .. }, Standing) if newest.is_some_and(|newest| newest <= FOLLOWS) => Fit::Same,
+        (Log { .. }, Standing) => Fit::Perhaps,
         (Log { newest: a_new, oldest: a_old, .. }, Log { newest: b_new, oldest: b_old, .. }) => {
-            match (a_new, a_old, b_new, b_old) {
-                // Ages fall as time goes on: the effect of an event has an age between its own and FOLLOWS less.
-                (Some(a_new), Some(a_old), Some(b_new), Some(b_old)) => {
-                    if b_new <= a_old && b_old >= a_new - FOLLOWS {
-                        Fit::Same
-                    } else {
-                        elsewhen
-                    }
-                }
-                _ => Fit::Perhaps,
-            }
+            let (Some((a_new, a_old)), Some((b_new, b_old))) = (a_new.zip(a_old), b_new.zip(b_old)) else {
+                return Fit::Perhaps;
+            };
+            // Ages fall as time goes on: the effect of an event has an age between its own and FOLLOWS less.
+            let overlap = b_new <= a_old && b_old >= a_new - FOLLOWS;
+            if overlap { Fit::Same } else { Fit::NotShown(Reservation::OtherTime) }
         }
+    }
+}
+
+/// An event of the log against a span of time that ends now.
+fn within(newest: Option<f64>, span: f64) -> Fit {
+    match newest {
+        None => Fit::Perhaps,
+        Some(newest) if newest <= span => Fit::Same,
+        Some(_) => Fit::NotShown(Reservation::OtherTime),
+    }
+}
+
+/// What was counted since the driver was loaded against what was seen now.
+fn since_start(grew: Option<f64>, stood_still: bool, symptom: Seen) -> Fit {
+    let grows = grew.is_some_and(|grew| grew > 0.0);
+    match symptom {
+        _ if stood_still => Fit::Never,
+        Seen::Standing => Fit::Perhaps,
+        Seen::Sample(_) | Seen::Measured if grows => Fit::Perhaps,
+        _ => Fit::NotShown(Reservation::SinceStart),
     }
 }
 

@@ -1,5 +1,6 @@
 //! ethtool: what each of its outputs says of an interface.
 
+pub(super) mod more;
 mod settings;
 mod tables;
 
@@ -129,7 +130,10 @@ fn refused(cursor: &mut Cursor<'_>, intake: &Intake<'_>) -> Option<At<Refusal>> 
         return None;
     }
     cursor.take();
-    Some(At::new(refusal(text)?, line.number))
+    // Some versions break the line before the reason: `Cannot get device channel parameters`, `: Operation not supported`.
+    let reason = cursor.take_if(|next| refusal(next).filter(|_| next.starts_with(": ") && refusal(text).is_none()));
+    let found = refusal(text).or(reason.map(|at| at.value))?;
+    Some(At::new(found, line.number))
 }
 
 /// Writes a refusal into the leaves that the command asked for.

@@ -2,7 +2,7 @@
 
 /// What the PCI Express capability says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Express {
+pub struct Express {
     /// Device/port type.
     pub port_type: u8,
     /// Largest payload size that the function supports, in bytes.
@@ -11,12 +11,17 @@ pub(super) struct Express {
     pub payload: u32,
     /// Read request size in use, in bytes.
     pub read_request: u32,
+    /// Relaxed ordering is enabled.
     pub relaxed_ordering: bool,
+    /// Highest speed of the link as a number of the generation, and its lanes; none for a function without a link.
+    pub link_most: Option<(u8, u32)>,
+    /// The same as they are now.
+    pub link_now: Option<(u8, u32)>,
 }
 
 /// What a read of configuration space amounts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Config {
+pub enum Config {
     /// The function has the capability.
     Express(Express),
     /// It has not: conventional PCI, or a device that a hypervisor emulates.
@@ -32,7 +37,7 @@ pub(super) enum Config {
 const EXPRESS: u8 = 0x10;
 
 /// Reads the first 256 bytes, or as many as were shown.
-pub(super) fn parse(bytes: &[u8]) -> Config {
+pub fn parse(bytes: &[u8]) -> Config {
     let byte = |at: usize| bytes.get(at).copied();
     let word = |at: usize| Some(u16::from_le_bytes([byte(at)?, byte(at + 1)?]));
     let (Some(vendor), Some(status), Some(mut at)) = (word(0), word(6), byte(0x34)) else { return Config::Odd };
@@ -68,12 +73,20 @@ pub(super) fn parse(bytes: &[u8]) -> Config {
             else {
                 return Config::Odd;
             };
+            // Link Capabilities and Link Status; zero lanes: there is no link.
+            let link = |word: Option<u16>| {
+                let word = word?;
+                let (speed, width) = ((word & 15) as u8, u32::from(word >> 4 & 63));
+                (speed > 0 && width > 0).then_some((speed, width))
+            };
             return Config::Express(Express {
                 port_type: (flags >> 4 & 15) as u8,
                 payload_max,
                 payload,
                 read_request,
                 relaxed_ordering: control & 0x10 != 0,
+                link_most: link(word(here + 12)),
+                link_now: link(word(here + 18)),
             });
         }
         at = next;
@@ -95,13 +108,22 @@ mod tests {
         bytes[0x72] = 0x42; // version 2, root port
         bytes[0x74] = 0x02; // 512 bytes supported
         bytes[0x78..0x7a].copy_from_slice(&0x5030u16.to_le_bytes()); // 4096, 256, relaxed ordering
+        bytes[0x7c..0x7e].copy_from_slice(&0x0083u16.to_le_bytes()); // 8 GT/s, 8 lanes
+        bytes[0x82..0x84].copy_from_slice(&0x1042u16.to_le_bytes()); // 5 GT/s, 4 lanes
         bytes
     }
 
     #[test]
     fn the_capability_is_found_behind_others() {
-        let expected =
-            Express { port_type: 4, payload_max: 512, payload: 256, read_request: 4096, relaxed_ordering: true };
+        let expected = Express {
+            port_type: 4,
+            payload_max: 512,
+            payload: 256,
+            read_request: 4096,
+            relaxed_ordering: true,
+            link_most: Some((3, 8)),
+            link_now: Some((2, 4)),
+        };
         assert_eq!(parse(&space()), Config::Express(expected));
     }
 

@@ -1,43 +1,4 @@
-//! Lines of the kernel log: records of /dev/kmsg, and lines that a syslog daemon wrote.
-
-/// A record of /dev/kmsg.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Who wrote it: 0 is the kernel itself.
-    pub facility: u32,
-    /// Microseconds on the kernel's clock.
-    pub stamp_us: u64,
-    /// The message.
-    pub text: String,
-}
-
-/// Reads one record: `6,1234,5678,-;message`, followed by lines of a dictionary that begin with a space.
-pub fn record(bytes: &[u8]) -> Option<Record> {
-    let bytes = bytes.split(|byte| *byte == b'\n').next()?;
-    let at = bytes.iter().position(|byte| *byte == b';')?;
-    let mut fields = std::str::from_utf8(&bytes[..at]).ok()?.split(',');
-    let priority: u32 = fields.next()?.parse().ok()?;
-    let stamp_us = fields.nth(1)?.parse().ok()?;
-    Some(Record { facility: priority >> 3, stamp_us, text: unescape(&bytes[at + 1..]) })
-}
-
-/// The kernel writes what is not plain ASCII as `\xNN`. Control characters stay written so.
-fn unescape(bytes: &[u8]) -> String {
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((first, tail)) = rest.split_first() {
-        let code = match rest {
-            [b'\\', b'x', high, low, ..] => std::str::from_utf8(&[*high, *low])
-                .ok()
-                .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-                .filter(|code| !code.is_ascii_control()),
-            _ => None,
-        };
-        plain.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &rest[4..] } else { tail };
-    }
-    String::from_utf8_lossy(&plain).into_owned()
-}
+//! When a line of a log was written: the stamps of the kernel, of syslog daemons, of the journal and of BusyBox.
 
 /// When a line of a log file was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +14,8 @@ pub enum Stamp {
         /// 0 to 86,400.
         second: u32,
     },
+    /// Seconds since 1970 in the local time of the host: a stamp with a year and without a zone.
+    Local(f64),
 }
 
 impl Stamp {
@@ -61,6 +24,7 @@ impl Stamp {
     pub fn seconds(self, now: f64, offset: f64) -> Option<f64> {
         let (month, day, second) = match self {
             Self::Absolute(seconds) => return Some(seconds),
+            Self::Local(seconds) => return Some(seconds - offset),
             Self::Yearless { month, day, second } => (month, day, second),
         };
         let this_year = year_of(((now + offset) / DAY).floor() as i64);
@@ -100,51 +64,107 @@ fn year_of(day: i64) -> i64 {
     year
 }
 
-/// A line that a syslog daemon wrote for the kernel: when, and the message without stamp, host name, tag and the stamp
-/// of the kernel. `None` for lines of other programs. The stamp is `None` where it is of an unknown form.
-pub fn syslog(line: &str) -> Option<(Option<Stamp>, &str)> {
-    let (stamp, rest) = stamp(line);
-    // The host name, on BusyBox also `kern.info`, then the tag.
-    let at = rest.find("kernel:")?;
-    let front = &rest[..at];
-    if !front.ends_with(' ') || front.split_ascii_whitespace().count() > 2 {
-        return None;
-    }
-    let message = rest[at + "kernel:".len()..].trim();
-    Some((stamp, without_kernel_stamp(message)))
-}
-
-/// The message without a leading `[ 1234.567890]`.
-fn without_kernel_stamp(message: &str) -> &str {
-    let inner = message.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    match inner {
-        Some((stamp, rest)) if stamp.trim().parse::<f64>().is_ok() => rest.trim_start(),
-        _ => message,
-    }
-}
-
 /// The time stamp at the beginning of a line, and what follows it.
-fn stamp(line: &str) -> (Option<Stamp>, &str) {
-    if let Some((first, rest)) = line.split_once(' ')
-        && let Some(seconds) = iso(first)
-    {
+pub(super) fn stamp(line: &str) -> (Option<Stamp>, &str) {
+    let Some((first, rest)) = line.split_once(' ') else { return (None, line) };
+    if let Some(seconds) = iso(first) {
         return (Some(Stamp::Absolute(seconds)), rest);
     }
-    match classic(line) {
+    if let Some(seconds) = unix(first) {
+        return (Some(Stamp::Absolute(seconds)), rest);
+    }
+    let forms: [fn(&str) -> Option<(Stamp, &str)>; 4] = [classic, ctime, spaced, with_weekday];
+    match forms.iter().find_map(|form| form(line)) {
         Some((stamp, rest)) => (Some(stamp), rest),
         None => (None, line),
     }
 }
 
+/// `Fri 2021-12-31 12:41:02 CET`, as `journalctl -o short-full` prints it.
+fn with_weekday(line: &str) -> Option<(Stamp, &str)> {
+    spaced(word(line).filter(|(day, _)| is_weekday(day))?.1)
+}
+
+/// Seconds since 1970 as `journalctl -o short-unix` prints them.
+fn unix(text: &str) -> Option<f64> {
+    let (whole, fraction) = text.split_once('.')?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (whole.len() == 10 && fraction.len() == 6 && digits(whole) && digits(fraction)).then(|| text.parse().ok())?
+}
+
+fn is_weekday(word: &str) -> bool {
+    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&word)
+}
+
+/// 1 to 12.
+fn month(name: &str) -> Option<u32> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    MONTHS.iter().position(|month| *month == name).map(|at| at as u32 + 1)
+}
+
+/// The next word and what follows it, without the spaces between.
+fn word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(' ');
+    let end = text.find(' ').unwrap_or(text.len());
+    (end > 0).then(|| (&text[..end], text[end..].trim_start_matches(' ')))
+}
+
 /// `Feb  4 09:34:10`.
 fn classic(line: &str) -> Option<(Stamp, &str)> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (month, rest) = (line.get(..3)?, line.get(3..)?.strip_prefix(' ')?.trim_start());
-    let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
-    let (day, rest) = rest.split_once(' ')?;
+    let (name, rest) = word(line)?;
+    let month = month(name)?;
+    let (day, rest) = word(rest)?;
     let day: u32 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let (clock, rest) = rest.split_once(' ')?;
+    let (clock, rest) = word(rest)?;
     Some((Stamp::Yearless { month, day, second: clock_seconds(clock)?.0 }, rest))
+}
+
+/// `Fri Dec 31 12:41:02 2021`, as `dmesg -T` and BusyBox print it; `date` puts a zone before the year.
+pub fn ctime(line: &str) -> Option<(Stamp, &str)> {
+    let (_, rest) = word(line).filter(|(day, _)| is_weekday(day))?;
+    let (name, rest) = word(rest)?;
+    let (day, rest) = word(rest)?;
+    let (clock, rest) = word(rest)?;
+    let (mut year, mut rest) = word(rest)?;
+    if year.len() <= 5 && year.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        (year, rest) = word(rest)?;
+    }
+    let days = days(year.parse().ok()?, month(name)?, day.parse().ok()?)?;
+    let (second, fraction) = clock_seconds(clock)?;
+    Some((Stamp::Local(days as f64 * DAY + f64::from(second) + fraction), rest))
+}
+
+/// `Mar23 13:30` and `Mar 3 13:30`: minutes of `dmesg -H`.
+pub(super) fn minute(text: &str) -> Option<Stamp> {
+    let (name, rest) = (text.get(..3)?, text.get(3..)?);
+    let (day, rest) = word(rest)?;
+    let (hour, minute) = rest.split_once(':')?;
+    let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.trim_end().parse().ok()?);
+    let day: u32 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    (hour < 24 && minute < 60).then_some(Stamp::Yearless {
+        month: month(name)?,
+        day,
+        second: hour * 3600 + minute * 60,
+    })
+}
+
+/// `2026-02-10 09:34:10`, perhaps with a zone behind it.
+fn spaced(line: &str) -> Option<(Stamp, &str)> {
+    let (date, rest) = word(line).filter(|(date, _)| date.len() == 10)?;
+    let (clock, rest) = word(rest)?;
+    if let Some((zone, after)) = word(rest)
+        && zone.starts_with(['+', '-'])
+        && let Some(seconds) = iso(&format!("{date}T{clock}{zone}"))
+    {
+        return Some((Stamp::Absolute(seconds), after));
+    }
+    let local = iso(&format!("{date}T{clock}Z"))?;
+    let rest = match word(rest) {
+        // The name of a zone, as `journalctl -o short-full` prints it.
+        Some((zone, after)) if zone.len() <= 5 && zone.bytes().all(|byte| byte.is_ascii_uppercase()) => after,
+        _ => rest,
+    };
+    Some((Stamp::Local(local), rest))
 }
 
 /// Seconds of the day and their fraction in `09:34:10.123`.
@@ -186,42 +206,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_of_kmsg_lose_their_dictionary_and_escapes() {
-        let bytes = b"6,199,102815,-;igb 0000:01:00.0 eth\\x5c0: \\xc3\\xa9 \\x1b[31m\n SUBSYSTEM=pci\n DEVICE=+pci:0000:01:00.0\n";
-        let record = record(bytes).unwrap();
-        assert_eq!((record.facility, record.stamp_us), (0, 102_815));
-        assert_eq!(record.text, "igb 0000:01:00.0 eth\\0: \u{e9} \\x1b[31m");
-        let other = super::record(b"30,700,5000000,-,caller=T1;systemd[1]: hello\n").unwrap();
-        assert_eq!((other.facility, other.text.as_str()), (3, "systemd[1]: hello"));
-        for bad in [&b""[..], b"x", b"6,1;x", b"6,1,z,-;x", b"\xff,1,2,-;x"] {
-            assert_eq!(super::record(bad), None);
-        }
-    }
-
-    #[test]
-    fn lines_of_the_kernel_are_found_and_stripped() {
-        let line = "Feb  4 09:34:10 compute4 kernel: [    0.126254] audit: initializing netlink subsys (disabled)";
-        let (stamp, text) = syslog(line).unwrap();
-        assert_eq!(stamp, Some(Stamp::Yearless { month: 2, day: 4, second: 34450 }));
-        assert_eq!(text, "audit: initializing netlink subsys (disabled)");
-        let line = "2026-02-10T09:34:10.500000+01:00 box kernel: igb 0000:01:00.0 eth0: NIC Link is Down";
-        let (stamp, text) = syslog(line).unwrap();
-        assert_eq!(stamp, Some(Stamp::Absolute(1_770_712_450.5)));
-        assert_eq!(text, "igb 0000:01:00.0 eth0: NIC Link is Down");
-        let line = "Jan  1 00:00:09 nas kern.info kernel: [    9.1] eth0: link up";
-        assert_eq!(syslog(line).unwrap().1, "eth0: link up");
-        assert_eq!(syslog("box kernel: eth0: link up"), Some((None, "eth0: link up")));
-        for other in [
-            "Feb 10 00:00:01 compute4 systemd[1]: logrotate.service: Succeeded.",
-            "Feb 10 00:00:01 compute4 bot: they said kernel: boo",
-            "Feb 10 00:00:01 compute4 mykernel: boo",
-            "",
-        ] {
-            assert_eq!(syslog(other), None, "{other}");
-        }
-    }
-
-    #[test]
     fn a_year_is_guessed_backwards() {
         let at = |month, day| Stamp::Yearless { month, day, second: 3600 };
         // 2026-01-02T00:00:00Z.
@@ -252,5 +236,30 @@ mod tests {
         }
         assert_eq!(iso("1970-01-01T00:00:00-0100"), Some(3600.0));
         assert!(classic("Feb 32 09:34:10 x").is_none() && classic("Fe\u{e9} 1").is_none());
+    }
+
+    #[test]
+    fn stamps_with_a_year_and_without_a_zone() {
+        // 2021-12-31T12:41:02Z is 1640954462.
+        let local = Some(Stamp::Local(1_640_954_462.0));
+        for text in [
+            "Fri Dec 31 12:41:02 2021 kern.info kernel: x",
+            "Fri Dec 31 12:41:02 CET 2021 kern.info kernel: x",
+            "2021-12-31 12:41:02 kern.info kernel: x",
+            "Fri 2021-12-31 12:41:02 CET kern.info kernel: x",
+        ] {
+            assert_eq!(stamp(text), (local, "kern.info kernel: x"), "{text}");
+        }
+        assert_eq!(stamp("2021-12-31 13:41:02 +01:00 <4> x"), (Some(Stamp::Absolute(1_640_954_462.0)), "<4> x"));
+        assert_eq!(stamp("1640954462.250000 host kernel: x").0, Some(Stamp::Absolute(1_640_954_462.25)));
+        assert_eq!(stamp("Feb 04 09:34:10.123456 host x").0, Some(Stamp::Yearless { month: 2, day: 4, second: 34450 }));
+        assert_eq!(local.and_then(|stamp| stamp.seconds(0.0, 3600.0)), Some(1_640_950_862.0));
+        for odd in ["Foo Dec 31 12:41:02 2021 x", "Fri Dec 32 12:41:02 2021 x", "Fri Dec 31 12:41:02", "2021-12-31 x y"]
+        {
+            assert_eq!(stamp(odd), (None, odd));
+        }
+        assert_eq!(minute("Mar23 13:30"), Some(Stamp::Yearless { month: 3, day: 23, second: 48_600 }));
+        assert_eq!(minute("Mar 3 13:30"), Some(Stamp::Yearless { month: 3, day: 3, second: 48_600 }));
+        assert_eq!((minute("Mar23 24:30"), minute("+1.0"), minute("")), (None, None, None));
     }
 }

@@ -1,0 +1,328 @@
+//! Tools that list hardware or tell of one kind of it: lshw, mii-tool, lsusb, iw, RDMA, devlink, Open vSwitch, numactl,
+//! dropwatch.
+
+use super::{Intake, Tool, is_interface_name};
+use crate::formats::cursor::{At, Cursor};
+use crate::formats::lshw::Node;
+use crate::formats::mii::Port;
+use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, rdma, usb, wireless};
+use crate::reading::BitsPerSecond;
+use crate::snapshot::{Duplex, InterfaceKind, PciAddress};
+
+pub(super) static TOOLS: &[Tool] = &[
+    Tool {
+        name: "lshw",
+        answers: |command| command.program == "lshw",
+        begins: |cursor| cursor.peek().is_some_and(|line| lshw::begins(line.text)) || lshw::begins_json(cursor),
+        read: nodes,
+    },
+    Tool {
+        name: "mii-tool",
+        answers: |command| command.program == "mii-tool",
+        begins: |cursor| cursor.peek().is_some_and(|line| mii::row(line.text.trim(), 0).is_some()),
+        read: mii_tool,
+    },
+    Tool {
+        name: "mii-tool diag",
+        answers: |command| command.program == "mii-diag",
+        begins: |cursor| cursor.peek().is_some_and(|line| mii::begins_diag(line.text)),
+        read: mii_diag,
+    },
+    Tool {
+        name: "lsusb",
+        answers: |command| command.program == "lsusb",
+        begins: |cursor| cursor.peek().is_some_and(|line| usb::row(line.text).is_some()),
+        read: usb_devices,
+    },
+    Tool {
+        name: "iw",
+        answers: |command| command.program == "iw",
+        begins: |cursor| cursor.peek().is_some_and(|line| wireless::begins(line.text)),
+        read: stations,
+    },
+    Tool {
+        name: "ibdev2netdev",
+        answers: |command| command.program == "ibdev2netdev",
+        begins: |cursor| cursor.peek().is_some_and(|line| rdma::netdev(line.text).is_some()),
+        read: rdma_netdevs,
+    },
+    Tool {
+        name: "ibstat",
+        answers: |command| ["ibstat", "ibstatus", "ibv_devinfo"].contains(&command.program.as_str()),
+        begins: |cursor| cursor.peek().is_some_and(|line| rdma::head(line.text).is_some()),
+        read: |cursor, _| drop(rdma::parse(cursor)),
+    },
+    Tool {
+        name: "devlink",
+        answers: |command| command.program == "devlink",
+        begins: |cursor| cursor.peek().is_some_and(|line| devlink::handle(line.text).is_some()),
+        read: devlink_handles,
+    },
+    Tool {
+        name: "ovs-dpctl",
+        answers: |command| {
+            command.program == "ovs-dpctl"
+                || command.program == "ovs-appctl" && command.arguments.iter().any(|word| word.starts_with("dpctl/"))
+        },
+        begins: |cursor| cursor.peek().is_some_and(|line| openvswitch::begins_datapath(line.text)),
+        read: datapaths,
+    },
+    Tool {
+        name: "ovs-vsctl",
+        answers: |command| command.program == "ovs-vsctl",
+        begins: openvswitch::begins_configuration,
+        read: switches,
+    },
+    Tool {
+        name: "ovs-appctl",
+        answers: |command| command.program == "ovs-appctl",
+        begins: openvswitch::begins_bond,
+        read: |cursor, _| {
+            openvswitch::complaints(cursor);
+            openvswitch::bonds(cursor);
+        },
+    },
+    Tool {
+        name: "numactl",
+        answers: |command| command.program == "numactl",
+        begins: |cursor| {
+            cursor.peek().is_some_and(|line| line.text.starts_with("available: ") && numactl::is_node_row(line.text))
+        },
+        read: |cursor, _| while cursor.take_if(|text| numactl::is_node_row(text).then_some(())).is_some() {},
+    },
+    Tool {
+        name: "dropwatch",
+        answers: |command| command.program == "dropwatch",
+        begins: |cursor| cursor.peek().is_some_and(|line| dropwatch::drops(line.text).is_some()),
+        read: drops,
+    },
+];
+
+fn nodes(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for node in lshw::parse(cursor).into_iter().flatten() {
+        node_of(intake, &node);
+    }
+}
+
+fn node_of(intake: &mut Intake<'_>, node: &Node) {
+    let site = &mut *intake.site;
+    let address = node.pci.as_ref().and_then(|at| Some(At::new(at.value.parse::<PciAddress>().ok()?, at.line)));
+    let driver = node.configured("driver").map(|at| At::new(at.value.to_owned(), at.line));
+    if let Some(address) = &address {
+        site.pci.function(address.value);
+        if let Some(product) = &node.product {
+            site.put_pci(address.value, |function| &mut function.name, product.clone());
+        }
+        // A virtio device has a driver of its own, and the function has that of the bus.
+        if let Some(driver) = driver.clone().filter(|driver| !driver.value.starts_with("virtio")) {
+            site.put_pci(address.value, |function| &mut function.driver, driver);
+        }
+    }
+    let Some(name) = node.name.as_ref().map(|at| at.value.clone()).filter(|name| is_interface_name(name)) else {
+        return;
+    };
+    site.interface(&name);
+    if let Some(address) = address {
+        site.put(&name, |i| &mut i.device, address.clone());
+        site.link_device(&name, address.value, address.line);
+    }
+    let owned = |key: &str| node.configured(key).map(|at| At::new(at.value.to_owned(), at.line));
+    let yes = |key: &str, word: &str| node.configured(key).map(|at| At::new(at.value == word, at.line));
+    let link = yes("link", "yes");
+    let down = link.as_ref().is_some_and(|link| !link.value);
+    site.put_some(&name, |i| &mut i.driver.name, driver);
+    site.put_some(&name, |i| &mut i.driver.version, owned("driverversion"));
+    site.put_some(&name, |i| &mut i.driver.firmware, owned("firmware"));
+    site.put_some(&name, |i| &mut i.link.autoneg, yes("autonegotiation", "on"));
+    site.put_some(&name, |i| &mut i.link.up, link);
+    site.put_some(&name, |i| &mut i.address, node.address.clone());
+    // Of a port without a link it prints what was last.
+    if !down {
+        site.put_some(&name, |i| &mut i.link.speed, node.speed.clone().map(|at| at.map(BitsPerSecond)));
+        let duplex = node.configured("duplex").and_then(|at| {
+            let word = match at.value {
+                "full" => Duplex::Full,
+                "half" => Duplex::Half,
+                _ => return None,
+            };
+            Some(At::new(word, at.line))
+        });
+        site.put_some(&name, |i| &mut i.link.duplex, duplex);
+    }
+}
+
+fn mii_tool(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for port in mii::tool(cursor).into_iter().flatten() {
+        mii_port(intake, &port);
+    }
+}
+
+fn mii_diag(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let Some(mut port) = mii::diag(cursor) else { return };
+    let named =
+        intake.command.filter(|command| command.program == "mii-diag").and_then(|command| command.last_operand());
+    port.name = Some(intake.interface_or_stand_in(named, port.line));
+    mii_port(intake, &port);
+}
+
+fn mii_port(intake: &mut Intake<'_>, port: &Port) {
+    let Some(name) = port.name.as_deref() else { return };
+    let site = &mut *intake.site;
+    site.interface(name);
+    site.put_some(name, |i| &mut i.link.up, port.up.clone());
+    site.put_some(name, |i| &mut i.link.autoneg, port.autoneg.clone());
+    if let Some(At { value: (megabits, full), line }) = port.mode {
+        site.put(name, |i| &mut i.link.speed, At::new(BitsPerSecond(u64::from(megabits) * 1_000_000), line));
+        site.put(name, |i| &mut i.link.duplex, At::new(if full { Duplex::Full } else { Duplex::Half }, line));
+    }
+}
+
+/// Which interface a device on the USB bears is not told.
+fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let mut any = false;
+    while let Some(line) = cursor.peek() {
+        let detail = any
+            && intake.command.is_some_and(|command| command.has_flag('v'))
+            && (usb::is_detail(line.text) || line.text.trim().is_empty());
+        if usb::row(line.text).is_none() && !detail {
+            break;
+        }
+        any = true;
+        cursor.take();
+    }
+}
+
+fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let asked = intake.command.and_then(|command| {
+        let mut words = command.arguments.iter().skip_while(|word| *word != "dev");
+        words.next()?;
+        words.next().map(String::as_str)
+    });
+    let asked = asked.filter(|name| is_interface_name(name));
+    let begins = cursor.peek().is_some_and(|line| wireless::begins(line.text));
+    if asked.is_none() && !begins {
+        return;
+    }
+    let Some(found) = wireless::parse(cursor) else { return };
+    let named = found.name.as_ref().map(|at| at.value.clone()).or_else(|| asked.map(str::to_owned));
+    let Some(name) = named.filter(|name| is_interface_name(name)) else { return };
+    let site = &mut *intake.site;
+    site.put(&name, |i| &mut i.kind, At::new(InterfaceKind::Wifi, found.line));
+    site.put_some(&name, |i| &mut i.index, found.index);
+    site.put_some(&name, |i| &mut i.address, found.address);
+    site.put_some(&name, |i| &mut i.link.up, found.connected);
+}
+
+fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    while let Some(found) = cursor.take_if(rdma::netdev) {
+        let (netdev, line) = (found.value, found.line);
+        if !is_interface_name(&netdev.interface) {
+            continue;
+        }
+        intake.site.put(&netdev.interface, |i| &mut i.link.up, At::new(netdev.up, line));
+        if netdev.interface.starts_with("ib") {
+            intake.site.put(&netdev.interface, |i| &mut i.kind, At::new(InterfaceKind::Infiniband, line));
+        }
+    }
+}
+
+fn devlink_handles(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for (handle, rows) in devlink::handles(cursor) {
+        let Ok(address) = handle.value.address.parse::<PciAddress>() else { continue };
+        let line = handle.line;
+        let site = &mut *intake.site;
+        let rest = handle.value.rest.as_str();
+        // A representor is no port of the function itself.
+        let physical = devlink::behind(rest, "flavour").is_none_or(|flavour| flavour == "physical");
+        if let Some(name) = devlink::behind(rest, "netdev").filter(|name| physical && is_interface_name(name)) {
+            site.put(name, |i| &mut i.device, At::new(address, line));
+            site.link_device(name, address, line);
+        }
+        let driver = rows.iter().map(String::as_str).chain([rest]).find_map(|row| devlink::behind(row, "driver"));
+        if let Some(driver) = driver {
+            site.put_pci(address, |function| &mut function.driver, At::new(driver.to_owned(), line));
+        }
+    }
+}
+
+fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    openvswitch::complaints(cursor);
+    let Some(found) = openvswitch::datapaths(cursor) else { return };
+    let mut sums = [0_u64; 3];
+    let mut first = None;
+    for lookups in found.iter().filter_map(|datapath| datapath.lookups.as_ref()) {
+        first.get_or_insert(lookups.line);
+        for (sum, count) in sums.iter_mut().zip(lookups.value) {
+            *sum = sum.saturating_add(count);
+        }
+    }
+    if let Some(line) = first.filter(|_| intake.site.namespace.is_empty()) {
+        let rows =
+            ["hit", "missed", "lost"].iter().zip(sums).map(|(name, count)| ((*name).to_owned(), count)).collect();
+        let partial = intake.is_filtered();
+        intake.site.host_counters("ovs_datapath", line, rows, partial);
+    }
+}
+
+fn switches(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    openvswitch::complaints(cursor);
+    let Some(found) = openvswitch::configuration(cursor) else { return };
+    for bridge in found.bridges.iter().filter(|bridge| is_interface_name(&bridge.name)) {
+        intake.site.put(&bridge.name, |i| &mut i.kind, At::new(InterfaceKind::Openvswitch, bridge.line));
+    }
+}
+
+fn drops(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    while let Some(line) = cursor.peek() {
+        let around = intake.command.is_some() && dropwatch::is_dropwatch(line.text);
+        if dropwatch::drops(line.text).is_none() && !around {
+            break;
+        }
+        cursor.take();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::transcript::one;
+    use crate::snapshot::{Duplex, InterfaceKind};
+
+    #[test]
+    fn lshw_tells_roughly_and_ethtool_exactly() {
+        let text = "$ sudo lshw\n        *-network\n             description: Ethernet interface\n             product: Ethernet Connection\n             vendor: Intel Corporation\n\
+                    \u{20}            bus info: pci@0000:00:1f.6\n             logical name: enp0s31f6\n             size: 10Mbit/s\n             capacity: 1Gbit/s\n\
+                    \u{20}            configuration: autonegotiation=on driver=e1000e driverversion=3.2.6-k duplex=full firmware=0.1-4 link=yes speed=10Mbit/s\n\
+                    $ ethtool enp0s31f6\nSettings for enp0s31f6:\n\tSpeed: 1000Mb/s\n\tLink detected: yes\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let port = snapshot.interface("enp0s31f6").unwrap();
+        assert_eq!(
+            (port.link.speed.known().unwrap().0, port.link.duplex.known()),
+            (1_000_000_000, Some(&Duplex::Full))
+        );
+        assert_eq!((port.driver.name.known().unwrap().as_str(), port.link.autoneg.known()), ("e1000e", Some(&true)));
+        let device = &snapshot.devices[0];
+        assert_eq!(
+            (device.name.known().unwrap().as_str(), device.driver.known().unwrap().as_str()),
+            ("Intel Corporation Ethernet Connection", "e1000e")
+        );
+        assert_eq!(device.interfaces.known().unwrap(), &["enp0s31f6"]);
+    }
+
+    #[test]
+    fn one_kind_of_hardware_each() {
+        let text = "# mii-tool eth0\neth0: negotiated 100baseTx-HD, link ok\n# ibdev2netdev\nmlx5_0 port 1 ==> ib0 (Down)\n# ibstat\nCA 'mlx5_0'\n\tCA type: MT4115\n\
+                    # iw dev wlp3s0 get power_save\nPower save: on\n# devlink port show\npci/0000:03:00.0/65535: type eth netdev ens1f0np0 flavour physical port 0\n\
+                    # ovs-dpctl show\nsystem@ovs-system:\n  lookups: hit:5 missed:6 lost:7\n  flows: 1\n# numactl -H\navailable: 1 nodes (0)\nnode 0 cpus: 0 1\n\
+                    # lsusb -t\n/:  Bus 02.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/4p, 10000M\n# dropwatch -l kas\nInitalizing kallsyms db\ndropwatch> start\n12 drops at icmp_rcv+11c (0xff) [software]\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let port = snapshot.interface("eth0").unwrap();
+        assert_eq!((port.link.speed.known().unwrap().0, port.link.duplex.known()), (100_000_000, Some(&Duplex::Half)));
+        assert_eq!(snapshot.interface("ib0").unwrap().link.up.known(), Some(&false));
+        assert_eq!(snapshot.interface("wlp3s0").unwrap().kind.known(), Some(&InterfaceKind::Wifi));
+        assert_eq!(snapshot.devices[0].interfaces.known().unwrap(), &["ens1f0np0"]);
+        let block = &snapshot.host.counters.known().unwrap()[0];
+        assert_eq!((block.group.as_str(), block.get("lost").unwrap().total()), ("ovs_datapath", Some(7)));
+    }
+}

@@ -1,0 +1,66 @@
+//! What programs that measure throughput print: iperf3, iperf 2, netperf and nuttcp.
+
+pub mod iperf2;
+pub mod iperf3;
+pub mod netperf;
+pub mod nuttcp;
+mod row;
+
+use super::cursor::{Cursor, lines};
+
+/// One direction of a test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Program: `iperf3`, `iperf`, `netperf` or `nuttcp`.
+    pub tool: &'static str,
+    /// Line of the summary that it was read from, from 1.
+    pub line: u32,
+    /// Rate at the receiver (at the sender, where the receiver's is not told), bit/s.
+    pub bits_per_second: f64,
+    /// Length in seconds; none where the test was cut off.
+    pub seconds: Option<f64>,
+    /// How many intervals the rate is the average of, where the summary is missing.
+    pub average_of: Option<u32>,
+    /// Parallel streams.
+    pub streams: u32,
+    /// Segments sent again; none where the sender's system does not tell, or for UDP.
+    pub retransmits: Option<u64>,
+    /// Whether the end that printed this sent the data; none where that does not show.
+    pub sent: Option<bool>,
+    /// True for UDP.
+    pub udp: bool,
+    /// Version of the program, for example `3.12`.
+    pub version: Option<String>,
+    /// Segment size in bytes.
+    pub mss: Option<u64>,
+    /// Buffer size that was asked for, in bytes.
+    pub window: Option<u64>,
+    /// Address of the end that printed this.
+    pub local: Option<String>,
+    /// Address of the other end.
+    pub peer: Option<String>,
+}
+
+/// Reads the output that begins with the next line; none where that is not the beginning of one. An output may hold no
+/// result: a test that failed.
+pub fn take(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
+    let readers: [fn(&mut Cursor<'_>) -> Option<Vec<Run>>; 4] =
+        [iperf3::read, iperf2::read, netperf::read, nuttcp::read];
+    readers.iter().find_map(|reader| reader(cursor))
+}
+
+/// Reads all results of a text. Nothing recognised: none.
+pub fn parse(text: &str) -> Vec<Run> {
+    let lines = lines(text);
+    let mut cursor = Cursor::new(&lines);
+    let mut runs = Vec::new();
+    while cursor.peek().is_some() {
+        match take(&mut cursor) {
+            Some(found) => runs.extend(found),
+            None => {
+                cursor.pass();
+            }
+        }
+    }
+    runs
+}
