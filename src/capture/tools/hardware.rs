@@ -1,13 +1,14 @@
 //! Tools that list hardware or tell of one kind of it: lshw, mii-tool, lsusb, iw, RDMA, devlink, Open vSwitch, numactl,
 //! dropwatch.
 
+use super::super::site::Site;
 use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::lshw::Node;
 use crate::formats::mii::Port;
 use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, rdma, usb, wireless};
-use crate::reading::BitsPerSecond;
-use crate::snapshot::{Duplex, InterfaceKind, PciAddress};
+use crate::reading::{BitsPerSecond, Decibel, Reading};
+use crate::snapshot::{Duplex, HealthReporter, InterfaceKind, PciAddress};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -50,7 +51,7 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "ibstat",
         answers: |command| ["ibstat", "ibstatus", "ibv_devinfo"].contains(&command.program.as_str()),
         begins: |cursor| cursor.peek().is_some_and(|line| rdma::head(line.text).is_some()),
-        read: |cursor, _| drop(rdma::parse(cursor)),
+        read: rdma_ports,
     },
     Tool {
         name: "devlink",
@@ -211,6 +212,12 @@ fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     site.put_some(&name, |i| &mut i.index, found.index);
     site.put_some(&name, |i| &mut i.address, found.address);
     site.put_some(&name, |i| &mut i.link.up, found.connected);
+    site.put_some(&name, |i| &mut i.wireless.power_save, found.power_save);
+    site.put_some(&name, |i| &mut i.wireless.frequency, found.frequency);
+    site.put_some(&name, |i| &mut i.wireless.signal, found.signal.map(|at| at.map(Decibel)));
+    let rate = |at: Option<At<f64>>| at.map(|at| at.map(|rate| BitsPerSecond(rate.round() as u64)));
+    site.put_some(&name, |i| &mut i.wireless.rx_bitrate, rate(found.rx_bitrate));
+    site.put_some(&name, |i| &mut i.wireless.tx_bitrate, rate(found.tx_bitrate));
 }
 
 fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -220,8 +227,26 @@ fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             continue;
         }
         intake.site.put(&netdev.interface, |i| &mut i.link.up, At::new(netdev.up, line));
+        intake.site.put(&netdev.interface, |i| &mut i.rdma.device, At::new(netdev.device, line));
         if netdev.interface.starts_with("ib") {
             intake.site.put(&netdev.interface, |i| &mut i.kind, At::new(InterfaceKind::Infiniband, line));
+        }
+    }
+}
+
+/// The state of a port goes to the interface that is known to be of the device.
+fn rdma_ports(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for port in rdma::parse(cursor).into_iter().flatten() {
+        let state = port.value.get(&["State"]).map(|state| {
+            // `PORT_ACTIVE (4)`, `4: ACTIVE`, `Active`.
+            let word = state.split_once(": ").map_or(state, |(_, word)| word);
+            word.trim_start_matches("PORT_").split(' ').next().unwrap_or_default().to_ascii_lowercase()
+        });
+        let of_device =
+            |interface: &&crate::snapshot::Interface| interface.rdma.device.known() == Some(&port.value.device);
+        let name = intake.site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
+        if let (Some(name), Some(state)) = (name, state) {
+            intake.site.put(&name, |i| &mut i.rdma.state, At::new(state, port.line));
         }
     }
 }
@@ -239,9 +264,32 @@ fn devlink_handles(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             site.link_device(name, address, line);
         }
         let driver = rows.iter().map(String::as_str).chain([rest]).find_map(|row| devlink::behind(row, "driver"));
+        health(site, address, &rows, line);
         if let Some(driver) = driver {
             site.put_pci(address, |function| &mut function.driver, At::new(driver.to_owned(), line));
         }
+    }
+}
+
+/// The reporters of `devlink health show` below a function, at the interface that is known to be of it:
+/// `reporter fw`, then `state healthy error 0 recover 0`.
+fn health(site: &mut Site, address: PciAddress, rows: &[String], line: u32) {
+    let mut reporters: Vec<HealthReporter> = Vec::new();
+    let source = site.source(line);
+    for row in rows {
+        if let Some(name) = row.strip_prefix("reporter ") {
+            reporters.push(HealthReporter { name: name.trim().to_owned(), ..HealthReporter::default() });
+        } else if let (Some(reporter), Some(state)) = (reporters.last_mut(), devlink::behind(row, "state")) {
+            reporter.state = Reading::Known(state.to_owned(), source);
+            if let Some(errors) = devlink::behind(row, "error").and_then(|count| count.parse().ok()) {
+                reporter.errors = Reading::Known(errors, source);
+            }
+        }
+    }
+    let of_device = |interface: &&crate::snapshot::Interface| interface.device.known() == Some(&address);
+    let name = site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
+    if let Some(name) = name.filter(|_| !reporters.is_empty()) {
+        site.put(&name, |i| &mut i.devlink.health, At::new(reporters, line));
     }
 }
 
@@ -256,7 +304,7 @@ fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             *sum = sum.saturating_add(count);
         }
     }
-    if let Some(line) = first.filter(|_| intake.site.namespace.is_empty()) {
+    if let Some(line) = first {
         let rows =
             ["hit", "missed", "lost"].iter().zip(sums).map(|(name, count)| ((*name).to_owned(), count)).collect();
         let partial = intake.is_filtered();
@@ -320,9 +368,26 @@ mod tests {
         let port = snapshot.interface("eth0").unwrap();
         assert_eq!((port.link.speed.known().unwrap().0, port.link.duplex.known()), (100_000_000, Some(&Duplex::Half)));
         assert_eq!(snapshot.interface("ib0").unwrap().link.up.known(), Some(&false));
-        assert_eq!(snapshot.interface("wlp3s0").unwrap().kind.known(), Some(&InterfaceKind::Wifi));
+        let wifi = snapshot.interface("wlp3s0").unwrap();
+        assert_eq!((wifi.kind.known(), wifi.wireless.power_save.known()), (Some(&InterfaceKind::Wifi), Some(&true)));
         assert_eq!(snapshot.devices[0].interfaces.known().unwrap(), &["ens1f0np0"]);
         let block = &snapshot.host.counters.known().unwrap()[0];
         assert_eq!((block.group.as_str(), block.get("lost").unwrap().total()), ("ovs_datapath", Some(7)));
+    }
+
+    #[test]
+    fn states_go_to_the_interface_that_is_known() {
+        let text = "# ibdev2netdev\nmlx5_0 port 1 ==> ens1 (Up)\n# ibv_devinfo\nhca_id:\tmlx5_0\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n\
+                    # devlink port show\npci/0000:03:00.0/1: type eth netdev ens1 flavour physical port 0\n# devlink health show\npci/0000:03:00.0:\n\
+                    \u{20} reporter fw\n    state healthy error 2 recover 2\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let port = snapshot.interface("ens1").unwrap();
+        assert_eq!(
+            (port.rdma.device.known().unwrap().as_str(), port.rdma.state.known().unwrap().as_str()),
+            ("mlx5_0", "active")
+        );
+        let reporter = &port.devlink.health.known().unwrap()[0];
+        assert_eq!((reporter.name.as_str(), reporter.errors.known()), ("fw", Some(&2)));
     }
 }

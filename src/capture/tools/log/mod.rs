@@ -292,7 +292,7 @@ fn message_of_json(text: &str) -> Option<String> {
 mod tests {
     use super::super::super::transcript::one;
     use crate::reading::{GapKind, Seconds};
-    use crate::snapshot::{Duplex, PcieRole, Snapshot};
+    use crate::snapshot::{Bus, Duplex, PcieRole, Snapshot};
 
     fn log(snapshot: &Snapshot) -> Vec<(Option<f64>, &str)> {
         let lines = snapshot.host.log.known().unwrap();
@@ -349,7 +349,7 @@ mod tests {
         let port = snapshot.interface("eth0").unwrap();
         // The excerpt ends with a fall: nothing is said of now.
         assert_eq!((port.link.up.known(), port.link.speed.known().unwrap().0), (None, 1_000_000_000));
-        assert!(port.device.is_absent());
+        assert!(port.device.is_absent() && port.bus.known() == Some(&Bus::Platform));
     }
 
     #[test]
