@@ -7,8 +7,9 @@ use crate::formats::cursor::{At, Cursor};
 use crate::formats::lshw::Node;
 use crate::formats::mii::Port;
 use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, rdma, usb, wireless};
+use crate::knowledge::Knowledge;
 use crate::reading::{BitsPerSecond, Decibel, Reading};
-use crate::snapshot::{Duplex, HealthReporter, InterfaceKind, PciAddress};
+use crate::snapshot::{Bus, Duplex, HealthReporter, Interface, InterfaceKind, LinkModes, PciAddress, PortType};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -137,6 +138,17 @@ fn node_of(intake: &mut Intake<'_>, node: &Node) {
     site.put_some(&name, |i| &mut i.link.autoneg, yes("autonegotiation", "on"));
     site.put_some(&name, |i| &mut i.link.up, link);
     site.put_some(&name, |i| &mut i.address, node.address.clone());
+    if let Some(modes) = node.modes() {
+        site.put(&name, |i| &mut i.link.supported, modes.map(|all| LinkModes(all.into_iter().collect())));
+    }
+    if let Some(words) = &node.capabilities {
+        let has = |word: &str| words.value.iter().any(|held| held == word);
+        let connector = [("tp", PortType::Tp), ("fibre", PortType::Fibre)].into_iter().find(|(word, _)| has(word));
+        site.put_some(&name, |i| &mut i.port.connector, connector.map(|(_, kind)| At::new(kind, words.line)));
+        if has("autonegotiation") {
+            site.put(&name, |i| &mut i.link.autoneg_supported, At::new(true, words.line));
+        }
+    }
     // Of a port without a link it prints what was last.
     if !down {
         site.put_some(&name, |i| &mut i.link.speed, node.speed.clone().map(|at| at.map(BitsPerSecond)));
@@ -178,19 +190,47 @@ fn mii_port(intake: &mut Intake<'_>, port: &Port) {
     }
 }
 
-/// Which interface a device on the USB bears is not told.
+/// The devices on the USB. Which interface a network adapter bears is not told: where there is one of each, it is that.
 fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let mut adapters = Vec::new();
     let mut any = false;
+    let verbose = intake.command.is_some_and(|command| command.has_flag('v'));
     while let Some(line) = cursor.peek() {
-        let detail = any
-            && intake.command.is_some_and(|command| command.has_flag('v'))
-            && (usb::is_detail(line.text) || line.text.trim().is_empty());
-        if usb::row(line.text).is_none() && !detail {
-            break;
+        match usb::row(line.text) {
+            Some(device) if is_adapter(&device) && device.megabits.is_some() => {
+                adapters.push(At::new(device, line.number))
+            }
+            Some(_) => {}
+            None if any && verbose && (usb::is_detail(line.text) || line.text.trim().is_empty()) => {}
+            None => break,
         }
         any = true;
         cursor.take();
     }
+    let site = &mut *intake.site;
+    let on_usb = |interface: &&Interface| interface.bus.known() == Some(&Bus::Usb);
+    let mut held = site.snapshot.interfaces.iter().filter(on_usb).map(|interface| interface.name.clone());
+    let only = held.next().filter(|_| held.next().is_none() && adapters.len() == 1);
+    drop(held);
+    for At { value: device, line } in adapters {
+        let name = only.clone().unwrap_or_else(|| format!("unnamed:{line}"));
+        site.put(&name, |i| &mut i.bus, At::new(Bus::Usb, line));
+        site.put_some(&name, |i| &mut i.usb.id, device.id.map(|id| At::new(id, line)));
+        site.put_some(&name, |i| &mut i.driver.name, device.driver.map(|driver| At::new(driver, line)));
+        let speed = device.megabits.map(|megabits| BitsPerSecond((megabits * 1e6).round() as u64));
+        site.put_some(&name, |i| &mut i.usb.speed, speed.map(|speed| At::new(speed, line)));
+        // The tree of `lsusb -t` tells the class in its place.
+        let product = Some(device.name).filter(|name| !name.is_empty() && !name.contains("Class"));
+        site.put_some(&name, |i| &mut i.usb.product, product.map(|product| At::new(product, line)));
+    }
+}
+
+/// True for a network adapter, by its driver or by what it calls itself.
+fn is_adapter(device: &usb::Device) -> bool {
+    let by_driver =
+        device.driver.as_ref().is_some_and(|driver| Knowledge::embedded().is_hardware(driver) == Some(true));
+    let words = || device.name.split(|char: char| !char.is_ascii_alphanumeric());
+    by_driver || words().any(|word| matches!(word, "LAN" | "Ethernet" | "GbE" | "2.5GbE" | "NIC"))
 }
 
 fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -242,8 +282,7 @@ fn rdma_ports(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             let word = state.split_once(": ").map_or(state, |(_, word)| word);
             word.trim_start_matches("PORT_").split(' ').next().unwrap_or_default().to_ascii_lowercase()
         });
-        let of_device =
-            |interface: &&crate::snapshot::Interface| interface.rdma.device.known() == Some(&port.value.device);
+        let of_device = |interface: &&Interface| interface.rdma.device.known() == Some(&port.value.device);
         let name = intake.site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
         if let (Some(name), Some(state)) = (name, state) {
             intake.site.put(&name, |i| &mut i.rdma.state, At::new(state, port.line));
@@ -286,7 +325,7 @@ fn health(site: &mut Site, address: PciAddress, rows: &[String], line: u32) {
             }
         }
     }
-    let of_device = |interface: &&crate::snapshot::Interface| interface.device.known() == Some(&address);
+    let of_device = |interface: &&Interface| interface.device.known() == Some(&address);
     let name = site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
     if let Some(name) = name.filter(|_| !reporters.is_empty()) {
         site.put(&name, |i| &mut i.devlink.health, At::new(reporters, line));
@@ -333,7 +372,7 @@ fn drops(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::super::transcript::one;
-    use crate::snapshot::{Duplex, InterfaceKind};
+    use crate::snapshot::{Bus, Duplex, InterfaceKind};
 
     #[test]
     fn lshw_tells_roughly_and_ethtool_exactly() {
@@ -389,5 +428,20 @@ mod tests {
         );
         let reporter = &port.devlink.health.known().unwrap()[0];
         assert_eq!((reporter.name.as_str(), reporter.errors.known()), ("fw", Some(&2)));
+    }
+
+    #[test]
+    fn adapters_on_the_usb() {
+        let tree = "$ lsusb -t\n/:  Bus 02.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/4p, 480M\n\
+                    \u{20}   |__ Port 1: Dev 2, If 0, Class=Vendor Specific Class, Driver=r8152, 480M\n    |__ Port 2: Dev 3, If 0, Class=Hub, Driver=hub/4p, 480M\n";
+        let log = "$ dmesg\n[   12.100000] r8152 2-1:1.0 eth1: carrier on\n";
+        let (snapshot, _) = one(&format!("{log}{tree}"));
+        let port = snapshot.interface("eth1").unwrap();
+        assert_eq!((port.usb.speed.known().unwrap().0, port.bus.known()), (480_000_000, Some(&Bus::Usb)));
+        assert_eq!((snapshot.interfaces.len(), port.usb.product.known()), (1, None));
+        // Nothing names the interface.
+        let (snapshot, _) = one(tree);
+        assert_eq!(snapshot.interfaces[0].name, "unnamed:3");
+        assert_eq!(snapshot.interfaces[0].driver.name.known().unwrap(), "r8152");
     }
 }

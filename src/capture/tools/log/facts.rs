@@ -41,6 +41,12 @@ impl Heard {
     }
 }
 
+/// The interface in `removed PHC on eth6` and `registered PHC device on eth0`, which drivers say of the function alone.
+fn clock_of(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once(" PHC on ").or_else(|| message.split_once(" PHC device on "))?;
+    rest.split_ascii_whitespace().next()
+}
+
 /// Drivers of the PCI core and of ports, which drive functions of any class.
 const GENERAL: &[&str] = &["pci", "pcieport", "pci_bus", "pciehp", "vfio-pci", "virtio-pci", "iommu", "xen_pciback"];
 
@@ -58,7 +64,14 @@ pub(super) fn hear(site: &mut Site, records: &[Record<'_>]) {
         }
         let message = link::message(said.message);
         let subject = message.as_ref().and_then(|message| message.subject).filter(|name| is_common_name(name));
-        let Some(name) = said.interface.or(subject).filter(|name| is_interface_name(name)) else { continue };
+        let Some(name) = said
+            .interface
+            .or(subject)
+            .or_else(|| clock_of(said.message).filter(|_| address.is_some()))
+            .filter(|name| is_interface_name(name))
+        else {
+            continue;
+        };
         if let Some(former) = said.former.and_then(|former| heard.remove(former)) {
             heard.entry(name.to_owned()).or_insert(former);
         }

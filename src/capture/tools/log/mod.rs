@@ -408,6 +408,15 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_names_the_interface_of_a_function() {
+        let text = "$ dmesg\nkernel: ixgbe 0000:5e:00.0: failed to initialize because an unsupported SFP+ module type was detected.\n\
+                    kernel: ixgbe 0000:5e:00.0: removed PHC on eth6\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(snapshot.interface("eth6").unwrap().device.known().unwrap().to_string(), "0000:5e:00.0");
+        assert_eq!(log(&snapshot).len(), 2);
+    }
+
+    #[test]
     fn two_outputs_tell_an_event_once() {
         let line = "[  100.000000] igc 0000:07:00.0 enp7s0: NIC Link is Down\n";
         let (snapshot, _) =
