@@ -31,8 +31,8 @@ pub struct Step {
     pub risk: String,
     /// What it interrupts.
     pub interrupts: Interrupts,
-    /// The user's own session, or the default route, runs over what is interrupted.
-    pub hits_session: bool,
+    /// Whether the user's own session, or the default route, runs over what is interrupted; none where that was not read.
+    pub hits_session: Option<bool>,
     /// What it may bring; empty where that is not told.
     pub gain: String,
     /// How to check it and what should be seen.
@@ -91,7 +91,10 @@ impl Writer<'_> {
             keep,
             risk: advice.risk.as_ref().map_or_else(String::new, |risk| self.text(risk)),
             interrupts: advice.interrupts,
-            hits_session: advice.place == Place::Here && self.hits_session(subject, touched, advice.interrupts),
+            hits_session: match advice.place {
+                Place::Here => self.hits_session(subject, touched, advice.interrupts),
+                Place::Peer => Some(false),
+            },
             gain: advice.gain.as_ref().map_or_else(String::new, |gain| self.promise(gain)),
             verify: self.text(&advice.verify),
             undo,
@@ -153,12 +156,26 @@ impl Writer<'_> {
         self.facts.snapshot().interfaces.iter().position(|interface| interface.name == *name)
     }
 
-    /// True where the user's session or the default route runs over an interface that the action interrupts.
-    fn hits_session(&self, subject: Entity, touched: Option<usize>, interrupts: Interrupts) -> bool {
+    /// Whether the user's session or the default route runs over an interface that the action interrupts.
+    fn hits_session(&self, subject: Entity, touched: Option<usize>, interrupts: Interrupts) -> Option<bool> {
         let facts = self.facts;
         let carries = |index: usize| {
             let session = &facts.snapshot().interfaces[index].session;
-            session.is_session.known() == Some(&true) || session.is_default_route.known() == Some(&true)
+            match (session.is_session.known(), session.is_default_route.known()) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            }
+        };
+        let any = |ports: Vec<usize>| {
+            let answers: Vec<Option<bool>> = ports.into_iter().map(carries).collect();
+            if answers.contains(&Some(true)) {
+                Some(true)
+            } else if answers.contains(&None) {
+                None
+            } else {
+                Some(false)
+            }
         };
         // Advice of the whole host concerns the interface that its commands name.
         let subject = match (subject.scope, touched) {
@@ -166,18 +183,17 @@ impl Writer<'_> {
             _ => subject,
         };
         match (interrupts, subject.scope) {
-            (Interrupts::None | Interrupts::Service, _) => false,
-            (Interrupts::Host, _) | (_, HOST) => true,
+            (Interrupts::None | Interrupts::Service, _) => Some(false),
+            (Interrupts::Host, _) | (_, HOST) => Some(true),
             (Interrupts::Queue | Interrupts::Link, INTERFACE) => carries(subject.index as usize),
             (_, INTERFACE) => {
                 let device = facts.device_of(subject.index as usize);
-                let ports = device.map_or_else(
+                any(device.map_or_else(
                     || vec![subject.index as usize],
                     |device| facts.interfaces_of(Facts::entity(DEVICE, device)),
-                );
-                ports.into_iter().any(carries)
+                ))
             }
-            (_, _) => facts.interfaces_of(subject).into_iter().any(carries),
+            (_, _) => any(facts.interfaces_of(subject)),
         }
     }
 }

@@ -8,6 +8,8 @@ mod pci;
 mod prompt;
 mod site;
 mod tools;
+#[cfg(test)]
+mod totality;
 mod transcript;
 mod understood;
 

@@ -112,16 +112,14 @@ fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Bloc
 /// to the one whose output begins so.
 pub(super) fn output(lines: &[Line<'_>], commands: &[Command], site: &mut Site, understanding: &mut Understanding) {
     let mut cursor = Cursor::new(lines);
+    let answers = |command| tools::all().filter(|tool| (tool.answers)(command)).collect();
+    let readers: Vec<Vec<&Tool>> = commands.iter().map(answers).collect();
     let mut current = 0;
     loop {
         cursor.skip_blank();
         let Some(line) = cursor.peek() else { break };
-        let named = (current..commands.len().min(current + AHEAD)).find(|at| {
-            let command = &commands[*at];
-            tools::all()
-                .filter(|tool| (tool.answers)(command))
-                .any(|tool| attempt(tool, &mut cursor, Some(command), site))
-        });
+        let named = (current..commands.len().min(current + AHEAD))
+            .find(|at| readers[*at].iter().any(|tool| attempt(tool, &mut cursor, Some(&commands[*at]), site)));
         if let Some(at) = named {
             current = at;
             continue;

@@ -1,5 +1,6 @@
 //! Canonical counters of interfaces and of the host, out of whatever the driver and the kernel list.
 
+mod activity;
 mod derived;
 mod rows;
 #[cfg(test)]
@@ -69,8 +70,11 @@ fn count(facts: &Facts<'_>, index: usize, counter: &CanonicalCounter) -> Count {
             if let Some(derivation) = counter.derived {
                 return derived::count(facts, index, derivation);
             }
-            let Reading::Known(blocks, _) = &facts.snapshot().host.counters else { return Count::Unknown };
-            return rows::of_host(blocks, counter).and_then(|rows| rows.sum()).map_or(Count::Unknown, Count::Counted);
+            let host = &facts.snapshot().host;
+            if activity::is_absent(host, counter) {
+                return Count::Absent;
+            }
+            return rows::of_host(host, counter).and_then(|rows| rows.sum()).map_or(Count::Unknown, Count::Counted);
         }
         CounterSubject::Interface => {}
     }
@@ -96,13 +100,9 @@ fn instances(facts: &Facts<'_>, index: usize, counter: &CanonicalCounter) -> BTr
     }
     match counter.subject {
         CounterSubject::PciDevice => BTreeMap::new(),
-        CounterSubject::Host => facts
-            .snapshot()
-            .host
-            .counters
-            .known()
-            .and_then(|blocks| rows::of_host(blocks, counter))
-            .map_or_else(BTreeMap::new, |rows| rows.instances()),
+        CounterSubject::Host => {
+            rows::of_host(&facts.snapshot().host, counter).map_or_else(BTreeMap::new, |rows| rows.instances())
+        }
         CounterSubject::Interface => {
             let Some(interface) = facts.snapshot().interfaces.get(index) else { return BTreeMap::new() };
             let ask = Ask::new(facts.knowledge(), interface, counter);

@@ -6,7 +6,9 @@ use super::catalogue::{ACTION, DEVICE, EVENT, INTERFACE, IRQ, LANE, MEASUREMENT,
 use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements, members, offload, placement, rows, speed, suspects};
+use super::{
+    Derived, Facts, ceilings, events, measurements, members, offload, placement, processors, rows, speed, suspects,
+};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
 use crate::snapshot::{
@@ -49,6 +51,7 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend(suspects::entries());
     entries.extend(placement::entries());
     entries.extend(for_commands());
+    entries.extend(processors::interface_entries());
     entries.extend([
         derived(
             "log",

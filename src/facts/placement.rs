@@ -79,16 +79,28 @@ pub(super) fn entries() -> Vec<Entry> {
 
 /// Derived facts of the host.
 pub(super) fn host_entries() -> Vec<Entry> {
-    vec![derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
-        let host = &facts.snapshot().host;
-        let from = ["is_guest", "is_container"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
-        let state = match (host.is_guest.known(), host.is_container.known()) {
-            (Some(true), _) | (_, Some(true)) => State::FALSE,
-            (Some(false), Some(false)) => State::Known(Value::Bool(true)),
+    let both = |facts: &Facts<'_>, _| {
+        let tables = &facts.snapshot().host.neighbours;
+        let from = ["neighbours.v4", "neighbours.v6"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
+        let state = match (tables.v4.known(), tables.v6.known()) {
+            (Some(v4), Some(v6)) => State::Known(Value::Number(f64::from(*v4) + f64::from(*v6))),
             _ => State::Unknown,
         };
         Derived::of(state, from)
-    })]
+    };
+    vec![
+        derived("neighbours.count", Type::PLAIN, Unit::Plain, "IPv4 and IPv6 neighbours", both),
+        derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
+            let host = &facts.snapshot().host;
+            let from = ["is_guest", "is_container"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
+            let state = match (host.is_guest.known(), host.is_container.known()) {
+                (Some(true), _) | (_, Some(true)) => State::FALSE,
+                (Some(false), Some(false)) => State::Known(Value::Bool(true)),
+                _ => State::Unknown,
+            };
+            Derived::of(state, from)
+        }),
+    ]
 }
 
 /// The sum of two kinds of queues; a kind that the driver lacks counts nothing.

@@ -1,11 +1,11 @@
 //! Facts of CPUs and kernel threads, and of the interrupts that keep them busy.
 
-use super::catalogue::{CPU, IRQ, THREAD};
+use super::catalogue::{CPU, HOST, INTERFACE, IRQ, THREAD};
 use super::entry::{Entry, derived};
 use super::rows::row_facts;
 use super::unit::Unit;
 use super::{Derived, Facts};
-use crate::lang::{Dim, State, Type, Value};
+use crate::lang::{Dim, Key, ScopeId, State, Type, Value};
 use crate::reading::Reading;
 use crate::snapshot::{CounterBlock, Cpu, Growth, Irq, Thread};
 
@@ -18,6 +18,7 @@ const NOTEWORTHY: f64 = 0.01;
 pub(super) fn cpu_entries() -> Vec<Entry> {
     let mut entries = row_facts! { Cpu;
         "node" = node: u32, "lscpu -e", "NUMA node";
+        "core" = core: u32, "lscpu -e", "lowest number of the CPUs that are threads of the same core";
         "softirq_read" = softirq: f64, "mpstat -P ALL 1 5", "share of the time in soft interrupts, as a tool printed it";
         "steal_read" = steal: f64, "mpstat -P ALL 1 5", "share of the time that the hypervisor gave to others, as a tool printed it";
         "idle_read" = idle: f64, "mpstat -P ALL 1 5", "share of the time without work, as a tool printed it";
@@ -37,6 +38,14 @@ pub(super) fn cpu_entries() -> Vec<Entry> {
         ),
         derived("idle", Type::PLAIN, Unit::Share, "share of the sample without work", |facts, index| {
             share(facts, index, "idle_read", |cpu| &cpu.idle, &["idle", "iowait"])
+        }),
+        derived("busy", Type::PLAIN, Unit::Share, "share of the sample with work", |facts, index| {
+            let idle = facts.key(CPU, index, "idle");
+            let state = match facts.lookup_state(&idle) {
+                State::Known(Value::Number(idle)) => State::Known(Value::Number(1.0 - idle)),
+                other => other,
+            };
+            Derived::of(state, idle)
         }),
         derived("processed", Type::PLAIN, Unit::Packets, "packets that its backlog took", |facts, index| {
             block_total(facts.row::<Cpu>(index).map(|(_, cpu)| &cpu.softnet), "processed")
@@ -132,6 +141,100 @@ fn block_growth(block: Option<&Reading<CounterBlock>>, name: &str) -> Derived {
         Growth::By(grown) => Some(grown),
         Growth::Reset | Growth::OneSample => None,
     })
+}
+
+/// Facts of an interface that its interrupts and the CPUs that serve them tell.
+pub(super) fn interface_entries() -> Vec<Entry> {
+    vec![
+        derived(
+            "interrupts.rate",
+            Type::number(Dim::FREQUENCY),
+            Unit::PerSecond,
+            "times per second within the sample of the interrupt that came most often",
+            |facts, index| highest(facts, index, |_, irq| vec![(IRQ, irq, "rate")]),
+        ),
+        derived(
+            "interrupts.softirq",
+            Type::PLAIN,
+            Unit::Share,
+            "highest share of the sample in soft interrupts among the CPUs that serve its interrupts most",
+            |facts, index| highest(facts, index, |facts, irq| serving(facts, irq, "softirq")),
+        ),
+        derived(
+            "interrupts.busy",
+            Type::PLAIN,
+            Unit::Share,
+            "highest share of the sample with work among the CPUs that serve its interrupts most",
+            |facts, index| highest(facts, index, |facts, irq| serving(facts, irq, "busy")),
+        ),
+        derived("numa.cores", Type::PLAIN, Unit::Plain, "cores of its NUMA node; of the host without nodes", cores),
+    ]
+}
+
+/// The fact of this path of the CPU that served an interrupt most; none of an interrupt that never came.
+fn serving(facts: &Facts<'_>, irq: usize, path: &'static str) -> Vec<(ScopeId, usize, &'static str)> {
+    let State::Known(Value::Number(number)) = facts.lookup_state(&facts.key(IRQ, irq, "cpu")) else {
+        return Vec::new();
+    };
+    let cpus = facts.snapshot().host.cpu_list.known();
+    let place = cpus.and_then(|cpus| cpus.iter().position(|cpu| f64::from(cpu.number) == number));
+    let first = facts.topology().first_row(CPU, 0);
+    place.map(|place| (CPU, first + place, path)).into_iter().collect()
+}
+
+/// The highest of facts that belong to the interrupts of an interface. Those that are not known leave a doubt on it.
+fn highest(
+    facts: &Facts<'_>,
+    index: usize,
+    of: impl Fn(&Facts<'_>, usize) -> Vec<(ScopeId, usize, &'static str)>,
+) -> Derived {
+    let irqs = match &facts.snapshot().interfaces[index].irqs {
+        Reading::Known(irqs, _) => irqs,
+        Reading::Absent(source) => return Derived::absent(Vec::new()).read_at(Some(*source)),
+        Reading::Unknown(gap) => return Derived::unknown(Vec::new()).because(Some(*gap)),
+    };
+    let first = facts.topology().first_row(IRQ, index);
+    let keys: Vec<Key> = (first..first + irqs.len())
+        .flat_map(|irq| of(facts, irq))
+        .flat_map(|(scope, at, path)| facts.key(scope, at, path))
+        .collect();
+    let mut most: Option<f64> = None;
+    for key in &keys {
+        match facts.lookup(*key).state {
+            State::Known(Value::Number(number)) => most = Some(most.map_or(number, |most| most.max(number))),
+            _ => return Derived::unknown(keys),
+        }
+    }
+    Derived::of(most.map_or(State::Unknown, |most| State::Known(Value::Number(most))), keys)
+}
+
+/// Physical cores next to the device.
+fn cores(facts: &Facts<'_>, index: usize) -> Derived {
+    let node = facts.key(INTERFACE, index, "numa.node");
+    let Some(cpus) = facts.snapshot().host.cpu_list.known() else {
+        return facts.same_as(HOST, 0, "cpu");
+    };
+    let own = match facts.lookup_state(&node) {
+        State::Known(Value::Number(own)) => Some(own),
+        State::Absent => None,
+        _ => return Derived::unknown(node),
+    };
+    let mut cores = std::collections::BTreeSet::new();
+    for cpu in cpus {
+        let here = match (own, &cpu.node) {
+            (None, _) | (_, Reading::Absent(_)) => true,
+            (Some(own), Reading::Known(node, _)) => f64::from(*node) == own,
+            (Some(_), Reading::Unknown(_)) => return Derived::unknown(node),
+        };
+        match cpu.core.known() {
+            Some(core) if here => {
+                cores.insert(*core);
+            }
+            None if here => return Derived::unknown(node),
+            _ => {}
+        }
+    }
+    Derived::of(State::Known(Value::Number(cores.len() as f64)), node)
 }
 
 /// A number out of a block; a row that the block lacks is unknown.

@@ -1,14 +1,15 @@
 //! Facts of flows, routes, mounts and configured settings, and the gauges of the protocols.
 
-use super::catalogue::{FLOW, INTERFACE};
+use super::catalogue::{FLOW, INTERFACE, NFS};
 use super::entry::{Access, Entry, Put, derived};
 use super::fact::Fact;
+use super::placement::best_route;
 use super::rows::row_facts;
 use super::unit::Unit;
 use super::{Derived, Facts};
-use crate::lang::{State, Type, Value};
+use crate::lang::{Dim, Key, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds};
-use crate::snapshot::{ConfiguredSetting, Flow, Host, NfsMount, Route};
+use crate::snapshot::{ConfiguredSetting, CounterBlock, Flow, Growth, Host, NfsMount, Route};
 
 /// Facts of a TCP connection.
 pub(super) fn flow_entries() -> Vec<Entry> {
@@ -34,24 +35,125 @@ pub(super) fn flow_entries() -> Vec<Entry> {
         "sndbuf" = send_buffer: Bytes, "ss -tinm", "send buffer";
         "buffer_locked" = buffer_locked: bool, "ss -tinm", "the program set its buffers";
         "drops" = drops: u64, "ss -tinm", "packets that its socket dropped";
+        "recv_q" = receive_queue: Bytes, "ss -tin", "bytes that the program has not read yet";
+        "unacked" = unacked: u32, "ss -tin", "segments on their way that are not acknowledged";
+        "backoff" = backoff: u32, "ss -tin", "times in a row that its retransmission timer ran out";
         names
         "local" = local: String, "own address and port";
         "peer" = peer: String, "address and port of the other end";
     };
-    entries.push(derived(
-        "iface",
-        Type::Entity(INTERFACE),
-        Unit::Plain,
-        "interface that it leaves by",
-        |facts, index| {
+    entries.extend([
+        derived("iface", Type::Entity(INTERFACE), Unit::Plain, "interface that it leaves by", |facts, index| {
             let from = facts.key(FLOW, index, "interface");
             let Some((_, flow)) = facts.row::<Flow>(index) else { return Derived::none() };
-            let found = flow.interface.known().and_then(|name| facts.topology().interface("", name));
-            let state = found.map_or(State::Unknown, |at| State::Known(Value::Entity(Facts::entity(INTERFACE, at))));
-            Derived::of(state, from)
-        },
-    ));
+            interface(facts, flow.interface.known().map(String::as_str), from)
+        }),
+        derived(
+            "rate",
+            Type::number(Dim::RATE),
+            Unit::BitsPerSecond,
+            "rate at which it carried data within the sample, both ways together",
+            |facts, index| {
+                of_samples(facts, index, |block| {
+                    let grown = grown(block, "bytes_acked")?.checked_add(grown(block, "bytes_received")?)?;
+                    Some(grown as f64 * 8.0 / block.window()?)
+                })
+            },
+        ),
+        derived(
+            "rwnd_share",
+            Type::PLAIN,
+            Unit::Share,
+            "share of the time with something to send, since it was opened, that the other end's window held it back",
+            |facts, index| limited(facts, index, "rwnd_limited", |flow| &flow.rwnd_limited),
+        ),
+        derived(
+            "sndbuf_share",
+            Type::PLAIN,
+            Unit::Share,
+            "share of the time with something to send, since it was opened, that its send buffer held it back",
+            |facts, index| limited(facts, index, "sndbuf_limited", |flow| &flow.sndbuf_limited),
+        ),
+        derived(
+            "rwnd_share_now",
+            Type::PLAIN,
+            Unit::Share,
+            "the same within the sample; unknown where it had nothing to send",
+            |facts, index| of_samples(facts, index, |block| share(block, "rwnd_limited")),
+        ),
+        derived(
+            "sndbuf_share_now",
+            Type::PLAIN,
+            Unit::Share,
+            "the same within the sample; unknown where it had nothing to send",
+            |facts, index| of_samples(facts, index, |block| share(block, "sndbuf_limited")),
+        ),
+        derived(
+            "bdp",
+            Type::number(Dim::DATA),
+            Unit::Bytes,
+            "speed of the interface by the least round trip time: what has to be on the way for full speed",
+            |facts, index| {
+                let Some((_, flow)) = facts.row::<Flow>(index) else { return Derived::none() };
+                let mut from = facts.key(FLOW, index, "min_rtt");
+                let name = flow.interface.known();
+                let Some(at) = name.and_then(|name| facts.topology().interface("", name)) else {
+                    from.extend(facts.key(FLOW, index, "interface"));
+                    return Derived::unknown(from);
+                };
+                from.extend(facts.key(INTERFACE, at, "link.speed"));
+                let state = match (flow.min_rtt.known(), facts.snapshot().interfaces[at].link.speed.known()) {
+                    (Some(rtt), Some(speed)) => State::Known(Value::Number(speed.0 as f64 * rtt.0)),
+                    _ => State::Unknown,
+                };
+                Derived::of(state, from)
+            },
+        ),
+    ]);
     entries
+}
+
+/// An interface by its name.
+fn interface(facts: &Facts<'_>, name: Option<&str>, from: Vec<Key>) -> Derived {
+    let found = name.and_then(|name| facts.topology().interface("", name));
+    Derived::of(found.map_or(State::Unknown, |at| State::Known(Value::Entity(Facts::entity(INTERFACE, at)))), from)
+}
+
+/// A number out of the counters of a connection at both moments.
+fn of_samples(facts: &Facts<'_>, index: usize, get: impl FnOnce(&CounterBlock) -> Option<f64>) -> Derived {
+    match facts.row::<Flow>(index).map(|(_, flow)| &flow.samples) {
+        Some(Reading::Known(block, source)) => {
+            let state = get(block).map_or(State::Unknown, |number| State::Known(Value::Number(number)));
+            Derived::of(state, Vec::new()).read_at(Some(*source))
+        }
+        Some(Reading::Absent(source)) => Derived::absent(Vec::new()).read_at(Some(*source)),
+        Some(Reading::Unknown(gap)) => Derived::unknown(Vec::new()).because(Some(*gap)),
+        None => Derived::none(),
+    }
+}
+
+fn grown(block: &CounterBlock, name: &str) -> Option<u64> {
+    match block.get(name)?.growth() {
+        Growth::By(grown) => Some(grown),
+        Growth::Reset | Growth::OneSample => None,
+    }
+}
+
+/// The share of the busy time of the sample that something held a connection back.
+fn share(block: &CounterBlock, name: &str) -> Option<f64> {
+    let busy = grown(block, "busy").filter(|busy| *busy > 0)?;
+    Some(grown(block, name)? as f64 / busy as f64)
+}
+
+/// The share of the busy time since a connection was opened that something held it back.
+fn limited(facts: &Facts<'_>, index: usize, path: &str, held: fn(&Flow) -> &Reading<Seconds>) -> Derived {
+    let Some((_, flow)) = facts.row::<Flow>(index) else { return Derived::none() };
+    let from = ["busy_time", path].iter().flat_map(|path| facts.key(FLOW, index, path)).collect();
+    let state = match (held(flow).known(), flow.busy.known()) {
+        (Some(held), Some(busy)) if busy.0 > 0.0 => State::Known(Value::Number(held.0 / busy.0)),
+        _ => State::Unknown,
+    };
+    Derived::of(state, from)
 }
 
 /// Facts of a route.
@@ -72,7 +174,7 @@ pub(super) fn route_entries() -> Vec<Entry> {
 
 /// Facts of an NFS mount.
 pub(super) fn nfs_entries() -> Vec<Entry> {
-    row_facts! { NfsMount;
+    let mut entries = row_facts! { NfsMount;
         "export" = export: String, "nfsstat -m", "server and export";
         "server" = server: String, "nfsstat -m", "address of the server";
         "version" = version: String, "nfsstat -m", "version of the protocol";
@@ -84,7 +186,21 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
         "retransmissions" = retransmissions: u64, "cat /proc/self/mountstats", "requests sent again";
         names
         "path" = path: String, "where it is mounted";
-    }
+    };
+    entries.push(derived(
+        "iface",
+        Type::Entity(INTERFACE),
+        Unit::Plain,
+        "interface by which the route to its server leaves",
+        |facts, index| {
+            let from = facts.key(NFS, index, "server");
+            let Some((_, mount)) = facts.row::<NfsMount>(index) else { return Derived::none() };
+            let routes = facts.snapshot().host.routes.known();
+            let route = routes.zip(mount.server.known()).and_then(|(routes, server)| best_route(routes, server));
+            interface(facts, route.and_then(|route| route.interfaces.known()?.first()).map(String::as_str), from)
+        },
+    ));
+    entries
 }
 
 /// Facts of a setting in a file.

@@ -64,6 +64,47 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
     (cursor.position() > start).then_some(found)
 }
 
+/// A CPU of `lscpu -e`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuRow {
+    /// Its number.
+    pub cpu: u32,
+    /// NUMA node.
+    pub node: Option<u32>,
+    /// False where it is off line.
+    pub online: bool,
+}
+
+/// True for the headings of `lscpu -e`.
+pub fn is_table(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    words.next() == Some("CPU")
+        && text.contains("SOCKET")
+        && words.all(|word| word.bytes().all(|byte| byte.is_ascii_uppercase() || b"0123456789:dipL".contains(&byte)))
+}
+
+/// Reads the table of `lscpu -e`.
+pub fn table(cursor: &mut Cursor<'_>) -> Vec<At<CpuRow>> {
+    let Some(headings) =
+        cursor.take_if(|text| is_table(text).then(|| text.split_ascii_whitespace().collect::<Vec<_>>()))
+    else {
+        return Vec::new();
+    };
+    let headings = headings.value;
+    let row = |text: &str| {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let cell = |name: &str| words.get(headings.iter().position(|heading| *heading == name)?).copied();
+        let fits = words.len() == headings.len() || words.get(1) == Some(&"-");
+        let cpu = words.first()?.parse().ok().filter(|_| fits)?;
+        Some(CpuRow {
+            cpu,
+            node: cell("NODE").and_then(|node| node.parse().ok()),
+            online: cell("ONLINE") != Some("no"),
+        })
+    };
+    std::iter::from_fn(|| cursor.take_if(row)).collect()
+}
+
 /// A row `Key: value`; headings of groups have no value.
 fn row(text: &str) -> Option<(&str, &str)> {
     let (key, value) = pair(text)?;
@@ -93,6 +134,20 @@ mod tests {
         assert_eq!(found.node_cpus[1], (1, At::new("8-15".to_owned(), 12)));
         assert_eq!(found.architecture.unwrap().value, "x86_64");
         assert_eq!(found.vendor.unwrap().value, "GenuineIntel");
+    }
+
+    #[test]
+    fn one_line_for_each_cpu() {
+        let lines = lines(
+            "CPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE\n  0    0      0    0 0:0:0:0          yes\n  1    1      1    1 1:1:1:1           no\nend\n",
+        );
+        let mut cursor = Cursor::new(&lines);
+        let rows: Vec<CpuRow> = table(&mut cursor).into_iter().map(|at| at.value).collect();
+        assert_eq!(
+            rows,
+            [CpuRow { cpu: 0, node: Some(0), online: true }, CpuRow { cpu: 1, node: Some(1), online: false }]
+        );
+        assert!(!is_table("CPU SOCKET of mine") && table(&mut cursor).is_empty());
     }
 
     #[test]

@@ -31,7 +31,10 @@ pub fn setting(text: &str) -> Option<Setting> {
     let trimmed = text.trim();
     // A leading dash in sysctl.conf: errors are to be ignored.
     let (key, found) = trimmed.strip_prefix('-').unwrap_or(trimmed).split_once('=')?;
-    let printed = key.ends_with(' ') && !key.ends_with("  ") && !trimmed.starts_with('-') && found.starts_with(' ');
+    let printed = key.ends_with(' ')
+        && !key.ends_with("  ")
+        && !trimmed.starts_with('-')
+        && (found.is_empty() || found.starts_with(' '));
     let key = dotted(key.trim())?;
     let unquoted = found.trim().trim_matches(['"', '\'']);
     Some(Setting { key, value: value(unquoted), printed })
@@ -100,7 +103,7 @@ mod tests {
             ("-net.ipv4.conf.all.rp_filter = 2", "net.ipv4.conf.all.rp_filter", "2", false),
             ("net/ipv4/conf/eth0.100/rp_filter = 1", "net.ipv4.conf.eth0/100.rp_filter", "1", true),
             ("net.ipv4.tcp_congestion_control = \"bbr\"", "net.ipv4.tcp_congestion_control", "bbr", true),
-            ("kernel.hostname = ", "kernel.hostname", "", false),
+            ("kernel.hostname = ", "kernel.hostname", "", true),
         ] {
             let wanted = Setting { key: key.into(), value: wanted.into(), printed };
             assert_eq!(setting(text), Some(wanted), "{text}");

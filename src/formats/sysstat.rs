@@ -3,6 +3,9 @@
 
 use super::cursor::{At, Cursor};
 
+/// Most tables of one output; sar -A has fewer.
+const MOST: usize = 64;
+
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -75,7 +78,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Vec<Table> {
         if let Some(headings) = headings(line.text) {
             let known = tables.iter().position(|table| table.headings == headings);
             current = Some(known.unwrap_or(tables.len()));
-            if known.is_none() {
+            if known.is_none() && tables.len() < MOST {
                 tables.push(Table { headings, rows: Vec::new() });
             }
         } else {

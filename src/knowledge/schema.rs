@@ -151,6 +151,9 @@ pub struct GenericCounter {
     /// Kinds of queueing discipline in which it counts what was meant to be dropped too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ambiguous_in: Vec<String>,
+    /// What else is in the count where this source holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ambiguous: Option<String>,
 }
 
 /// Counters that are computed; the formulas stand in facts/counters/derived.rs.
@@ -173,6 +176,8 @@ pub enum Derivation {
     MemberTxBytes,
     /// Losses of the carrier as the link itself counts them.
     CarrierDown,
+    /// Interrupts that CPUs of another node than the device's served.
+    QueueIrqsRemote,
 }
 
 /// A counter name that rules may use, the same for all drivers.

@@ -6,7 +6,8 @@ use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
 use super::{
-    bonds, ethtool, host, interfaces, links, log, netlink, networking, offers, pci, qdiscs, session, standard,
+    activity, bonds, configured, ethtool, gauges, host, interfaces, links, log, netlink, networking, offers, pci,
+    processors, qdiscs, routing, session, standard,
 };
 use crate::snapshot::{SampleSource, Snapshot};
 
@@ -27,9 +28,12 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     scan.out.sample.source = SampleSource::Live;
     progress("host");
     host::collect(&mut scan);
+    processors::collect(&mut scan);
     networking::parameters(&mut scan);
+    gauges::collect(&mut scan);
     progress("PCI");
     pci::collect(&mut scan);
+    processors::iommu(&mut scan);
     progress("interfaces");
     let requests = [
         interfaces::links_request(),
@@ -51,6 +55,8 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     interfaces::addresses(&mut scan, addresses);
     stamps.qdiscs = qdiscs::collect(&mut scan);
     session::default_route(&mut scan, routes);
+    routing::routes(&mut scan, &found, routes);
+    routing::collect(&mut scan);
     session::session(&mut scan, addresses);
     progress("ethtool");
     let family = offers::collect(&mut scan, &found, families);
@@ -61,11 +67,16 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     }
     progress("drivers");
     statistics::drivers(&mut scan, &found, &mut stamps);
+    let mut activity = activity::first(&mut scan, &found);
     if options.interval_ms > 0 {
         progress("waiting for the second sample");
         scan.kernel.sleep(options.interval_ms);
+        activity::again(&mut scan, &mut activity);
         statistics::second_sample(&mut scan, &found, family.as_ref(), &stamps);
     }
+    progress("files");
+    configured::collect(&mut scan, &found);
+    activity::finish(&mut scan, &found, addresses, &activity);
     progress("log");
     log::collect(&mut scan, &found);
     scan.finish()

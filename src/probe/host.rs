@@ -2,8 +2,9 @@
 
 use super::kernel::{Reply, Request, zero_ended};
 use super::plan;
+use super::processors;
 use super::scan::Scan;
-use crate::formats::{assignments, cpu_list, cpuinfo, meminfo, proc_status, uptime};
+use crate::formats::{assignments, cpu_list, cpuinfo, firmware, meminfo, proc_status, uptime};
 use crate::reading::{Bytes, GapKind, Reading, Seconds};
 
 pub(super) fn collect(scan: &mut Scan<'_>) {
@@ -119,6 +120,7 @@ fn machine(scan: &mut Scan<'_>) {
     const PRODUCT: &str = "/sys/class/dmi/id/product_name";
     const MODEL: &str = "/proc/device-tree/model";
     let [vendor, product, model] = scan.batch(&[Request::read(VENDOR), Request::read(PRODUCT), Request::read(MODEL)]);
+    surroundings(scan, &vendor, &product, &model);
     let word = |text: &str| Some(text.trim_end_matches('\0').trim().to_owned()).filter(|word| !word.is_empty());
     let vendor = scan.parsed(&vendor, VENDOR, &plan::FIRMWARE, "", word);
     let mut product = scan.parsed(&product, PRODUCT, &plan::FIRMWARE, "", word);
@@ -128,6 +130,38 @@ fn machine(scan: &mut Scan<'_>) {
     }
     scan.out.host.vendor.fill(vendor);
     scan.out.host.product.fill(product);
+}
+
+/// The cloud and the kind of case.
+fn surroundings(scan: &mut Scan<'_>, vendor: &Reply, product: &Reply, model: &Reply) {
+    const TABLES: &str = "/sys/class/dmi/id";
+    const CHASSIS: &str = "/sys/class/dmi/id/chassis_type";
+    let [bios, version, tag, chassis] = scan.batch(
+        &["bios_vendor", "bios_version", "chassis_asset_tag", "chassis_type"]
+            .map(|name| Request::read(format!("{TABLES}/{name}"))),
+    );
+    let text = |reply: &Reply| reply.bytes().map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
+    let texts = [vendor, product, &bios, &version, &tag].map(text);
+    let [vendor_text, product_text, bios, bios_version, tag] =
+        texts.each_ref().map(|text| text.as_deref().unwrap_or_default());
+    let tables = firmware::Tables { vendor: vendor_text, product: product_text, bios, bios_version, tag };
+    let board = text(model).filter(|model| !model.contains("dummy-virt"));
+    scan.out.host.cloud = match (firmware::cloud(&tables), board) {
+        (Some(cloud), _) => Reading::Known(cloud.to_owned(), scan.file(TABLES)),
+        (None, _) if texts[0].is_some() || texts[1].is_some() => Reading::Absent(scan.file(TABLES)),
+        // Clouds give their machines such tables; a board that names itself has none.
+        (None, Some(_)) => Reading::Absent(scan.inferred("a device tree that names the board")),
+        (None, None) => Reading::Unknown(scan.refusal(vendor, &plan::FIRMWARE, "")),
+    };
+    let number = scan.parsed(&chassis, CHASSIS, &plan::FIRMWARE, "", |text| text.trim().parse::<u32>().ok());
+    scan.out.host.chassis = match number {
+        Reading::Known(number, source) => {
+            let word = firmware::chassis(number).map(ToOwned::to_owned);
+            scan.or_unknown(word, source, GapKind::DriverUnknown, &format!("chassis_type {number}"))
+        }
+        Reading::Absent(source) => Reading::Absent(source),
+        Reading::Unknown(gap) => Reading::Unknown(gap),
+    };
 }
 
 fn figures(scan: &mut Scan<'_>) {
@@ -143,6 +177,7 @@ fn figures(scan: &mut Scan<'_>) {
         Request::read("/sys/hypervisor/type"),
         Request::read(XEN),
     ]);
+    processors::identity(scan, &info);
     let cpuinfo_of = |text: &str| Some(cpuinfo::parse(text)).filter(|info| info.processors > 0);
     let info = scan.parsed(&info, "/proc/cpuinfo", &plan::VIRTUAL, "", cpuinfo_of);
     let cpus = scan.parsed(&online, ONLINE, &plan::PROCESSORS, "", cpu_list::count);

@@ -87,6 +87,8 @@ pub enum Protocol {
     Route,
     /// NETLINK_GENERIC: ethtool.
     Generic,
+    /// NETLINK_SOCK_DIAG: sockets.
+    SockDiag,
 }
 
 /// The question itself. Every one of them only reads.
@@ -257,6 +259,7 @@ impl fmt::Display for Ask {
                 let kind = bytes.0.get(4..6).map_or(0, |kind| u16::from_ne_bytes([kind[0], kind[1]]));
                 match protocol {
                     Protocol::Route => write!(out, "{}", super::netlink::route_name(kind)),
+                    Protocol::SockDiag => out.write_str("SOCK_DIAG_BY_FAMILY"),
                     Protocol::Generic => {
                         let command = bytes.0.get(16).copied().unwrap_or(0);
                         write!(out, "{}", super::netlink::generic_name(kind, command))

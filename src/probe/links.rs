@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::bonds::{self, BondRow, MemberRow};
 use super::netlink::{attribute, attributes, text, u16_at, u32_at, u64_at};
+use super::routing;
 
 /// RTM_GETLINK.
 pub(super) const GET_LINK: u16 = 18;
@@ -154,7 +155,8 @@ pub(super) struct AddressRow {
     pub prefix: u8,
 }
 
-fn ip(value: &[u8]) -> Option<IpAddr> {
+/// An address by the length of its bytes.
+pub(super) fn ip(value: &[u8]) -> Option<IpAddr> {
     match value.len() {
         4 => Some(IpAddr::from(<[u8; 4]>::try_from(value).ok()?)),
         16 => Some(IpAddr::from(<[u8; 16]>::try_from(value).ok()?).to_canonical()),
@@ -179,32 +181,13 @@ pub(super) struct DefaultRoute {
 
 /// Reads one RTM_NEWROUTE payload; `None` for anything but a default route of the main table.
 pub(super) fn default_route(payload: &[u8]) -> Option<DefaultRoute> {
-    const MAIN: u32 = 254;
-    const UNICAST: u8 = 1;
-    let (family, length, table, kind) = (payload.first()?, payload.get(1)?, payload.get(4)?, payload.get(7)?);
-    let rest = payload.get(12..)?;
-    let table = attribute(rest, 15).and_then(hold_u32).unwrap_or(u32::from(*table));
-    if *length != 0 || table != MAIN || *kind != UNICAST {
+    // Routers have many routes, and few of these.
+    if payload.get(1) != Some(&0) {
         return None;
     }
-    let mut route = DefaultRoute { v6: i32::from(*family) == libc::AF_INET6, metric: 0, interfaces: Vec::new() };
-    for (kind, value) in attributes(rest) {
-        match kind {
-            4 => route.interfaces.extend(hold_u32(value)),
-            6 => route.metric = hold_u32(value).unwrap_or(0),
-            9 => {
-                // A list of next hops: length, flags, weight, interface, attributes.
-                let mut hops = value;
-                while let (Some(length), Some(index)) = (u16_at(hops, 0), u32_at(hops, 4)) {
-                    route.interfaces.push(index);
-                    let step = usize::from(length).next_multiple_of(4);
-                    hops = if step < 8 { &[] } else { hops.get(step..).unwrap_or_default() };
-                }
-            }
-            _ => {}
-        }
-    }
-    Some(route)
+    let row = routing::route(payload)?;
+    let leaves = row.table == routing::MAIN && row.kind == routing::UNICAST;
+    leaves.then_some(DefaultRoute { v6: row.v6, metric: row.metric, interfaces: row.interfaces })
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub struct Live {
     started: Instant,
     route: Option<Socket>,
     generic: Option<Socket>,
+    sock_diag: Option<Socket>,
     datagram: Option<OwnedFd>,
     sequence: u32,
     buffer: Vec<u8>,
@@ -42,6 +43,7 @@ impl Live {
             started: Instant::now(),
             route: None,
             generic: None,
+            sock_diag: None,
             datagram: None,
             sequence: 0,
             buffer: Vec::new(),
@@ -114,6 +116,7 @@ impl Live {
         let (slot, number) = match protocol {
             Protocol::Route => (&mut self.route, libc::NETLINK_ROUTE),
             Protocol::Generic => (&mut self.generic, libc::NETLINK_GENERIC),
+            Protocol::SockDiag => (&mut self.sock_diag, libc::NETLINK_SOCK_DIAG),
         };
         if slot.is_none() {
             let mut fresh = Socket::new(number as isize)?;
@@ -160,6 +163,7 @@ impl Live {
         match protocol {
             Protocol::Route => self.route = None,
             Protocol::Generic => self.generic = None,
+            Protocol::SockDiag => self.sock_diag = None,
         }
     }
 

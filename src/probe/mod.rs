@@ -1,12 +1,18 @@
 //! Readings of this machine: what is asked as data, the kernel behind a trait, and the collection that fills a snapshot.
 
+mod activity;
 mod bonds;
+mod cgroups;
 mod collect;
+mod configured;
 mod ethtool;
 mod ethtool_replies;
 mod faulty;
+mod flows;
+mod gauges;
 mod host;
 mod interfaces;
+mod interrupts;
 mod ioctl;
 mod isolated;
 mod kernel;
@@ -19,8 +25,11 @@ mod networking;
 mod offers;
 mod pci;
 pub mod plan;
+mod processes;
+mod processors;
 mod qdiscs;
 mod recorded;
+mod routing;
 mod scan;
 mod session;
 mod standard;

@@ -8,6 +8,8 @@ use super::kernel::{Ask, Lock, Protocol, Reply, Request};
 pub(super) const DONE: u16 = 3;
 /// Type of the message that carries an errno (NLMSG_ERROR).
 pub(super) const ERROR: u16 = 2;
+/// Type of a request for sockets; the one behind it closes them.
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const HEADER: usize = 16;
 /// Times that a dump is made again when the kernel says that it changed meanwhile.
 const REDO: usize = 3;
@@ -100,6 +102,12 @@ pub(super) fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
 pub(super) fn route_dump(kind: u16, payload: &[u8]) -> Request {
     let bytes = message(kind, NLM_F_DUMP, payload).into();
     Request::new(Ask::Netlink { protocol: Protocol::Route, bytes, limit: DUMP_LIMIT }).lock(Lock::Rtnl)
+}
+
+/// A dump of sockets. Waits for no lock of a driver.
+pub(super) fn socket_dump(payload: &[u8]) -> Request {
+    let bytes = message(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, payload).into();
+    Request::new(Ask::Netlink { protocol: Protocol::SockDiag, bytes, limit: DUMP_LIMIT })
 }
 
 /// A request to a generic family.
@@ -198,6 +206,7 @@ pub(super) fn only_reads(protocol: Protocol, bytes: &[u8]) -> bool {
     match protocol {
         // New, delete, get and set take turns.
         Protocol::Route => kind >= 16 && kind & 3 == 2,
+        Protocol::SockDiag => kind == SOCK_DIAG_BY_FAMILY,
         Protocol::Generic => {
             let command = bytes.get(HEADER).copied().unwrap_or(0);
             if kind == super::ethtool::CONTROL {
@@ -216,6 +225,8 @@ pub(super) fn route_name(kind: u16) -> String {
         18 => "RTM_GETLINK".into(),
         22 => "RTM_GETADDR".into(),
         26 => "RTM_GETROUTE".into(),
+        30 => "RTM_GETNEIGH".into(),
+        34 => "RTM_GETRULE".into(),
         38 => "RTM_GETQDISC".into(),
         other => format!("rtnetlink request {other}"),
     }
@@ -318,5 +329,10 @@ mod tests {
         assert!(!only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[1, 1, 0, 0])));
         assert!(only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[3, 1, 0, 0])));
         assert!(!only_reads(Protocol::Generic, &message(16, 0, &[3, 1, 0, 0])), "a family by its name");
+        assert!(only_reads(Protocol::SockDiag, &message(20, NLM_F_DUMP, &[0; 56])));
+        // SOCK_DESTROY, and the requests of before 3.3.
+        for kind in [18, 19, 21] {
+            assert!(!only_reads(Protocol::SockDiag, &message(kind, NLM_F_DUMP, &[0; 56])), "{kind}");
+        }
     }
 }

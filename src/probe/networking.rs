@@ -6,8 +6,8 @@ use super::kernel::{Reply, Request};
 use super::plan::{self, Probe};
 use super::scan::Scan;
 use super::statistics;
-use crate::formats::{cpu_list, proc_net, softnet_stat, sysctl};
-use crate::reading::{GapKind, Reading};
+use crate::formats::{cpu_list, proc_net, proc_net_stat, proc_rpc, softnet_stat, sysctl};
+use crate::reading::{GapKind, Reading, SourceId};
 use crate::snapshot::CounterBlock;
 
 /// Parameters worth reading, by their dotted names.
@@ -98,18 +98,23 @@ pub(super) fn parameters(scan: &mut Scan<'_>) {
     };
 }
 
-/// A file of counters.
+/// A file of counters. Those of the same group stand behind each other and are added up.
 struct Table {
     group: &'static str,
     path: &'static str,
     probe: &'static Probe,
 }
 
-const TABLES: [Table; 4] = [
+const TABLES: [Table; 9] = [
     Table { group: "softnet_stat", path: "/proc/net/softnet_stat", probe: &plan::SOFTNET },
     Table { group: "snmp", path: "/proc/net/snmp", probe: &plan::PROTOCOLS },
     Table { group: "netstat", path: "/proc/net/netstat", probe: &plan::PROTOCOLS },
     Table { group: "snmp6", path: "/proc/net/snmp6", probe: &plan::PROTOCOLS },
+    Table { group: "conntrack", path: "/proc/net/stat/nf_conntrack", probe: &plan::CONNTRACK },
+    Table { group: "neigh_stat", path: "/proc/net/stat/arp_cache", probe: &plan::NEIGHBOURS },
+    Table { group: "neigh_stat", path: "/proc/net/stat/ndisc_cache", probe: &plan::NEIGHBOURS },
+    Table { group: "xfrm_stat", path: "/proc/net/xfrm_stat", probe: &plan::PROTOCOLS },
+    Table { group: "rpc_nfs", path: "/proc/net/rpc/nfs", probe: &plan::MOUNTS },
 ];
 
 /// What is kept from the first sample to the second.
@@ -123,7 +128,9 @@ impl Table {
     fn rows(&self, text: &str, online: Option<&[u32]>) -> Option<Vec<(String, u64)>> {
         let rows = match self.group {
             "softnet_stat" => softnet_stat::parse(text, online)?,
-            "snmp6" => proc_net::lines(text),
+            "snmp6" | "xfrm_stat" => proc_net::lines(text),
+            "conntrack" | "neigh_stat" => proc_net_stat::parse(text)?,
+            "rpc_nfs" => proc_rpc::client(text)?.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             _ => proc_net::pairs(text),
         };
         (!rows.is_empty()).then_some(rows)
@@ -144,15 +151,24 @@ pub(super) fn counters(scan: &mut Scan<'_>) -> Tables {
     let online =
         replies.last().and_then(Reply::bytes).and_then(|text| cpu_list::members(&String::from_utf8_lossy(text)));
     let tables = Tables { online, at: scan.kernel.now_ms() };
-    let mut blocks: Vec<CounterBlock> = Vec::new();
+    let mut found: Vec<(&str, SourceId, Vec<(String, u64)>)> = Vec::new();
     let mut gap = None;
     for (table, reply) in TABLES.iter().zip(&replies) {
+        // A part of the kernel that is not loaded has no such file.
+        if matches!(reply, Reply::Error { errno: libc::ENOENT, .. }) && !found.is_empty() {
+            continue;
+        }
         match scan.parsed(reply, table.path, table.probe, "", |text| table.rows(text, tables.online.as_deref())) {
-            Reading::Known(rows, source) => blocks.push(statistics::block(table.group, source, rows)),
+            Reading::Known(rows, source) => match found.last_mut().filter(|(group, ..)| *group == table.group) {
+                Some((.., sums)) => add_up(sums, &rows),
+                None => found.push((table.group, source, rows)),
+            },
             Reading::Unknown(why) => gap = Some(why),
             Reading::Absent(_) => {}
         }
     }
+    let blocks: Vec<CounterBlock> =
+        found.into_iter().map(|(group, source, rows)| statistics::block(group, source, rows)).collect();
     scan.out.host.counters = match (blocks.first(), gap) {
         (Some(block), _) => Reading::Known(blocks.clone(), block.source),
         (None, Some(gap)) => Reading::Unknown(gap),
@@ -167,13 +183,27 @@ pub(super) fn again(scan: &mut Scan<'_>, tables: &Tables) {
     let replies = scan.kernel.call(&requests);
     let after = scan.kernel.now_ms().saturating_sub(tables.at);
     let Reading::Known(blocks, _) = &mut scan.out.host.counters else { return };
-    for (table, reply) in TABLES.iter().zip(&replies) {
-        let block = blocks.iter_mut().find(|block| block.group == table.group);
-        let text = reply.bytes().map(String::from_utf8_lossy);
-        let rows = text.and_then(|text| table.rows(&text, tables.online.as_deref()));
-        if let (Some(block), Some(rows)) = (block, rows) {
-            statistics::append(block, after, rows.iter().map(|(name, value)| (name.as_str(), *value)));
+    for block in blocks {
+        let tables_of = TABLES.iter().zip(&replies).filter(|(table, _)| table.group == block.group);
+        let rows = tables_of.filter_map(|(table, reply)| {
+            let text = reply.bytes().map(String::from_utf8_lossy)?;
+            table.rows(&text, tables.online.as_deref())
+        });
+        let sums = rows.reduce(|mut sums, rows| {
+            add_up(&mut sums, &rows);
+            sums
+        });
+        if let Some(sums) = sums {
+            statistics::append(block, after, sums.iter().map(|(name, value)| (name.as_str(), *value)));
         }
+    }
+}
+
+/// Adds rows of the same names.
+fn add_up(sums: &mut [(String, u64)], rows: &[(String, u64)]) {
+    for (name, sum) in sums {
+        let row = rows.iter().find(|(other, _)| other == name);
+        *sum = sum.saturating_add(row.map_or(0, |(_, value)| *value));
     }
 }
 

@@ -102,13 +102,21 @@ plan! {
     SYSCTL: "host.sysctl", "kernel parameters of the network", Nothing, Once, None, Nothing, "sysctl -a";
     SOFTNET: "host.softnet", "receive work of each CPU", Nothing, Once, None, Nothing, "cat /proc/net/softnet_stat";
     PROTOCOLS: "host.protocols", "counters of IP, TCP and UDP", Nothing, Once, None, Nothing, "nstat -az";
+    TOPOLOGY: "host.topology", "NUMA nodes, cores and caches", Nothing, Once, None, Nothing, "lscpu";
+    CLOCK: "host.cpufreq", "clock and idle states of the CPUs", Nothing, Once, None, Nothing, "cpupower frequency-info; cpupower idle-info";
+    POWER: "host.power", "power supply", Nothing, Once, None, Nothing, "grep . /sys/class/power_supply/*/online";
+    SOCKETS: "host.sockets", "sockets in use and their memory", Nothing, Once, None, Nothing, "cat /proc/net/sockstat";
+    CONNTRACK: "host.conntrack", "size of the table of tracked connections", Nothing, Once, None, Nothing, "sysctl net.netfilter";
+    MOUNTS: "host.nfs", "NFS mounts and their requests", Nothing, Once, None, Nothing, "cat /proc/self/mountstats";
     PCI: "pci.functions", "PCI functions of class network", Nothing, Once, None, Nothing, "lspci -nn";
     PCI_LINK: "pci.link", "speed and width of the PCIe links", Nothing, PerDevice, Driver, Device, "sudo lspci -vvv -s {pci}";
     PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vvv -s {pci}";
     LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
     PERMANENT: "net.permanent_address", "permanent hardware address", Nothing, Dump, None, Rtnl, "ethtool -P {if}";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
-    ROUTES: "net.routes", "default route", Nothing, Dump, None, Rtnl, "ip route show default";
+    ROUTES: "net.routes", "routes", Nothing, Dump, None, Rtnl, "ip route show table all";
+    RULES: "net.rules", "rules of policy routing", Nothing, Dump, None, Rtnl, "ip rule show";
+    NEIGHBOURS: "net.neighbours", "neighbour tables", Nothing, Dump, None, Rtnl, "ip neigh show";
     SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";
     QDISCS: "net.qdiscs", "queueing disciplines and their statistics", Nothing, Dump, None, Rtnl, "tc -s qdisc show dev {if}";
     CLASSES: "net.classes", "classes of a queueing discipline", Nothing, PerDevice, None, Rtnl, "tc -s class show dev {if}";
@@ -127,6 +135,15 @@ plan! {
     STANDARD: "ethtool.standard", "standard statistics", Nothing, PerDevice, Driver, Rtnl, "ethtool -S {if} --groups eth-phy eth-mac eth-ctrl rmon";
     DRIVER: "ethtool.driver", "driver and firmware", Nothing, PerDevice, Driver, Rtnl, "ethtool -i {if}";
     STATISTICS: "ethtool.statistics", "statistics of the driver", Nothing, PerDevice, Driver, Rtnl, "ethtool -S {if}";
+    INTERRUPTS: "host.interrupts", "interrupts", Nothing, Once, None, Nothing, "cat /proc/interrupts";
+    AFFINITY: "host.affinity", "CPUs of an interrupt", Nothing, PerDevice, None, Nothing, "grep . /proc/irq/*/smp_affinity_list";
+    IOMMU: "host.iommu", "domain type of the IOMMU", Nothing, PerDevice, None, Nothing, "cat /sys/kernel/iommu_groups/*/type";
+    PROCESSES: "host.processes", "programs and kernel threads that run", Nothing, Once, None, Nothing, "ps -e -o pid,comm";
+    CONFIGURED: "host.configured", "settings that files keep for the next boot", Nothing, Once, None, Nothing, "grep -rn . /etc/sysctl.d /etc/sysctl.conf";
+    CONNECTIONS: "host.connections", "connections of NetworkManager", Root, Once, None, Nothing, "sudo grep -r . /etc/NetworkManager/system-connections";
+    FLOWS: "net.flows", "TCP connections", Nothing, Once, None, Nothing, "ss -tinm";
+    CPU_TIMES: "host.cpu_times", "what each CPU does", Nothing, Once, None, Nothing, "mpstat -P ALL 1 5";
+    CGROUPS: "host.cgroups", "throttling of control groups", Nothing, Once, None, Nothing, "grep -r . /sys/fs/cgroup --include=cpu.stat";
     LOG: "host.log", "log of the kernel", Root, Once, None, Nothing, "sudo dmesg -T";
     JOURNAL: "host.journal", "log of the kernel in the journal", Root, Once, None, Nothing, "sudo journalctl -k --no-pager";
 }

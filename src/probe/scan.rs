@@ -69,6 +69,14 @@ impl<'k> Scan<'k> {
         }
     }
 
+    /// A value of an answer, or the gap that names the command for it.
+    pub fn or_command<T>(&mut self, value: Option<T>, source: SourceId, detail: &str, probe: &Probe) -> Reading<T> {
+        match value {
+            Some(value) => Reading::Known(value, source),
+            None => Reading::Unknown(self.gap(GapKind::Failed, detail, probe, "")),
+        }
+    }
+
     /// The gap for a refusal. Refusals for lack of privilege and probes cut short are remembered.
     pub fn refusal(&mut self, reply: &Reply, probe: &Probe, subject: &str) -> GapId {
         let (why, detail) = match reply {

@@ -168,6 +168,10 @@ fn verdict(
     if state == Some("up") && limits {
         words.push("LIMIT".into());
     }
+    let quiet = |finding: &&&Finding| matches!(finding.kind.as_str(), "fault" | "risk") && finding.severity == "advice";
+    if words.is_empty() && mine.iter().any(|finding| quiet(&finding)) {
+        words.push("ADVICE".into());
+    }
     if words.is_empty() {
         words.extend(state.map(|state| if state == "up" { "ok" } else { "down" }.into()));
     }

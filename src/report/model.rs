@@ -473,6 +473,9 @@ pub struct Recommendation {
     pub interrupts: String,
     /// True where the user's own session runs over what is interrupted.
     pub hits_session: bool,
+    /// True where nobody read whether it does.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub session_unread: bool,
     /// What it may bring: "up to 25-28 Gb/s".
     #[serde(skip_serializing_if = "String::is_empty")]
     pub gain: String,

@@ -16,8 +16,8 @@ const HOST_LEAST: u64 = 10;
 /// Rule of a measured result that stays below its ceiling.
 const SHORTFALL: &str = "tcp.below-ceiling";
 
-/// Rules that tell what is wrong and not why.
-const WITHOUT_CAUSE: [&str; 2] = [SHORTFALL, "tcp.retrans-high"];
+/// Rule of segments that were lost somewhere on the way.
+const LOSS: &str = "tcp.retrans-high";
 
 /// Busiest hardware port in the sample: its name and the share of its link that it used.
 fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
@@ -77,7 +77,7 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
 
 /// The answer in one sentence, two at most.
 pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
-    if report.interfaces.is_empty() {
+    if report.interfaces.is_empty() && report.findings.is_empty() {
         return "Nothing could be judged: no network interface could be read. The remarks say what was refused.".into();
     }
     let roots = || report.findings.iter().filter(|finding| finding.under.is_none());
@@ -92,6 +92,12 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     if let Some(sentence) = unjudged_loss(facts, report) {
         return sentence;
     }
+    // What is not urgent is not nothing: it stands in the first line, in plain words.
+    let quiet: Vec<&Finding> = roots().filter(|finding| is_quiet(finding)).collect();
+    if let Some(first) = quiet.first() {
+        let more = if quiet.len() > 1 { format!(" {} more below.", quiet.len() - 1) } else { String::new() };
+        return format!("Nothing urgent, but {}: {}.{more}", subject(first), first.title);
+    }
     let limits = roots().filter(|finding| finding.kind == "limit").flat_map(|finding| &finding.interfaces);
     let mut ceilings: Vec<String> = limits.filter_map(|name| limit_sentence(row(report, name)?)).collect();
     ceilings.dedup();
@@ -104,8 +110,11 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     let decided = report.checks.iter().any(|check| check.result == "passes" || check.result == "fires");
     let ports = format!("{up} hardware port{} up", if up == 1 { " that is" } else { "s that are" });
     match (decided, undecided) {
+        (true, _) if report.interfaces.is_empty() => "Nothing wrong found in what was read.".into(),
         (true, _) if hardware.clone().count() == 0 => {
-            "Nothing wrong found. No hardware port here, so no link or PCIe ceiling to judge.".into()
+            let unsure = report.interfaces.iter().any(|row| row.physical.is_none());
+            let why = if unsure { "Which ports are hardware was not read" } else { "No hardware port here" };
+            format!("Nothing wrong found. {why}, so no link or PCIe ceiling to judge.")
         }
         (true, _) => format!("Nothing wrong found on {ports}."),
         (false, true) => "Not decided: readings that the checks need are missing.".into(),
@@ -138,6 +147,11 @@ fn unjudged_loss(facts: &Facts<'_>, report: &Report) -> Option<String> {
         "{who} lost {} packets in {seconds} s (place: {place}); no check judges that here.",
         count(grew(drop))
     ))
+}
+
+/// A fault or risk that may wait.
+fn is_quiet(finding: &Finding) -> bool {
+    matches!(finding.kind.as_str(), "fault" | "risk") && finding.group() == "advice"
 }
 
 fn is_loud(finding: &Finding) -> bool {
@@ -174,7 +188,13 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
             )
         }
         MeasuredVerdict::NotTheLimit => {
-            if let Some(cause) = shortfall(report, row) {
+            if let Some(cause) = shortfall(report, row).filter(|cause| cause.rule == LOSS) {
+                // The cause is not known, but a loss is: without it the path carries what its ceiling says.
+                format!(
+                    "{reached}. {}, and that loss is fixable: without it expect {range}. Above that {part} is the end.",
+                    cause.title
+                )
+            } else if let Some(cause) = shortfall(report, row) {
                 format!(
                     "{reached}. {}, and that is fixable: expect {range}. Above that {part} is the end.",
                     cause.title
@@ -201,7 +221,7 @@ fn shortfall<'r>(report: &'r Report, row: &InterfaceRow) -> Option<&'r Finding> 
         let above = |one: &&Finding| one.rule == *rule && Some(&one.subject) == cause.under_subject.as_ref();
         cause = report.findings.iter().find(above)?;
     }
-    (!WITHOUT_CAUSE.contains(&cause.rule.as_str()) && cause.kind == "fault").then_some(cause)
+    (cause.rule != SHORTFALL && cause.kind == "fault").then_some(cause)
 }
 
 fn subject(finding: &Finding) -> String {

@@ -5,8 +5,8 @@ use super::section::row;
 row! {
     /// A setting in a file.
     ConfiguredSetting {
-        /// Who reads the file: `sysctl`, `systemd-link`, `systemd-networkd`, `NetworkManager`, `netplan`, `ifupdown`, `udev`,
-        /// `tuned`, `modprobe`.
+        /// Who reads the file: `sysctl`, `systemd-link`, `systemd-networkd`, `NetworkManager`, `netplan`, `ifupdown`, `ifcfg`,
+        /// `udev`, `tuned`, `modprobe`, `systemd-unit`, `script`.
         manager = String,
         /// The file.
         file = String,
@@ -14,7 +14,7 @@ row! {
         line = u32,
         /// Section or match that it stands below; empty for the whole host.
         scope = String,
-        /// Key as the file spells it.
+        /// Key as the file spells it; of sysctl with dots.
         key = String,
         /// Value as the file spells it.
         value = String,

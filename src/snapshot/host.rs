@@ -43,7 +43,7 @@ section! {
         /// Kernel parameters below /proc/sys by their dotted names, as text.
         sysctl: BTreeMap<String, String>,
         /// Counters of the whole host: groups `softnet_stat` (summed over CPUs), `snmp`, `netstat`, `snmp6`, `conntrack`,
-        /// `xfrm_stat`, `cgroup_cpu`, `ovs_datapath`.
+        /// `xfrm_stat`, `neigh_stat`, `rpc_nfs`, `cgroup_cpu`, `ovs_datapath`.
         counters: Vec<CounterBlock>,
         /// Kernel log lines that concern networking, oldest first.
         log: Vec<LogLine>,
@@ -57,7 +57,7 @@ section! {
         sockstat: BTreeMap<String, u64>,
         /// TCP connections: for each interface those that carry most.
         flows: Vec<Flow>,
-        /// Routes, local and broadcast ones apart.
+        /// Unicast routes of all tables, local and link-local ones apart.
         routes: Vec<Route>,
         /// Rules of policy routing beyond the three that the kernel makes.
         rules: Vec<String>,

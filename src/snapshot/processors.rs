@@ -48,6 +48,8 @@ row! {
         ;
         /// NUMA node.
         node: u32,
+        /// The lowest number of the CPUs that are threads of the same core.
+        core: u32,
         /// Share of the time in soft interrupts, 0 to 1.
         softirq: f64,
         /// Share of the time that a hypervisor gave to others, 0 to 1.

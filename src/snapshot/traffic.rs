@@ -1,5 +1,6 @@
 //! What the protocols of the host know: flows, routes, neighbours, tables and mounts.
 
+use super::counters::CounterBlock;
 use super::section::{row, section};
 use crate::reading::{BitsPerSecond, Bytes, Seconds};
 
@@ -53,6 +54,15 @@ row! {
         buffer_locked: bool,
         /// Packets that its socket dropped.
         drops: u64,
+        /// Bytes that the program has not read yet.
+        receive_queue: Bytes,
+        /// Segments that are on their way and not acknowledged.
+        unacked: u32,
+        /// Times in a row that its retransmission timer ran out without an answer.
+        backoff: u32,
+        /// Its counters at each sample, times in microseconds: `bytes_acked bytes_received segments_out retransmits busy
+        /// rwnd_limited sndbuf_limited`.
+        samples: CounterBlock,
     }
 }
 
@@ -64,7 +74,7 @@ row! {
         ;
         /// Interfaces that it leaves by; several for multipath.
         interfaces: Vec<String>,
-        /// Next hop; absent for a network that is attached.
+        /// Next hop, the first of several; absent for a network that is attached.
         gateway: String,
         /// Table, by name or number.
         table: String,
@@ -84,9 +94,9 @@ row! {
 section! {
     /// Neighbour tables.
     Neighbours {
-        /// Entries for IPv4.
+        /// Entries for IPv4 that count against `gc_thresh3`: permanent ones and multicast addresses do not.
         v4: u32,
-        /// Entries for IPv6.
+        /// Entries for IPv6, likewise.
         v6: u32,
         /// Entries that never answered.
         failed: u32,

@@ -37,6 +37,7 @@ const NOT_FACTS: &[(&str, &str)] = &[
     ("host.threads.ticks", "a block: derived facts read it"),
     ("host.counters", "blocks: rules ask for canonical counters"),
     ("host.flows", "a list: rules ask for each connection"),
+    ("host.flows.samples", "a block: derived facts read it"),
     ("host.measured", "a list: rules ask for each result"),
     ("host.nfs", "a list: rules ask for each mount"),
     ("host.routes", "a list: rules ask for each route"),

@@ -78,7 +78,22 @@ pub(super) static TOOLS: &[Tool] = &[
             }
         },
     },
-    Tool { name: "lscpu", answers: |command| command.program == "lscpu", begins: lscpu::begins, read: read_lscpu },
+    Tool {
+        name: "lscpu",
+        answers: |command| command.program == "lscpu",
+        begins: |cursor| lscpu::begins(cursor) || cursor.peek().is_some_and(|line| lscpu::is_table(line.text)),
+        read: read_lscpu,
+    },
+    Tool {
+        name: "date",
+        answers: |command| command.program == "date",
+        begins: |_| false,
+        read: |cursor, _| {
+            let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+            cursor
+                .take_if(|text| (text.len() < 64 && text.matches(':').count() >= 2 && digits(text) >= 6).then_some(()));
+        },
+    },
 ];
 
 fn is_host_name(text: &str) -> bool {
@@ -260,6 +275,14 @@ fn read_free(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for At { value, line } in lscpu::table(cursor).into_iter().filter(|row| row.value.online) {
+        let source = intake.site.source(line);
+        super::cpu::row(intake, value.cpu, line, |cpu| {
+            if let Some(node) = value.node {
+                cpu.node = Reading::Known(node, source);
+            }
+        });
+    }
     let Some(found) = lscpu::parse(cursor) else { return };
     let site = &mut *intake.site;
     if let Some(machine) = found.architecture {

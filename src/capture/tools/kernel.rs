@@ -16,12 +16,7 @@ use crate::snapshot::{Irq, PciAddress};
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "/proc/interrupts", answers: is_interrupts, begins: per_cpu::begins, read: interrupts },
     Tool { name: "/proc/irq", answers: is_affinity, begins: |_| false, read: affinity },
-    Tool {
-        name: "conntrack",
-        answers: |command| command.program == "conntrack",
-        begins: |cursor| cursor.peek().is_some_and(|line| conntrack::begins(line.text)),
-        read: connections,
-    },
+    Tool { name: "conntrack", answers: |command| command.program == "conntrack", begins: |_| false, read: connections },
 ];
 
 fn is_interrupts(command: &Command) -> bool {
@@ -177,12 +172,8 @@ fn sum<'c>(counts: impl Iterator<Item = &'c u64>) -> u64 {
     counts.fold(0, |sum, count| sum.saturating_add(*count))
 }
 
+/// The table of connections, and its length. Its statistics are read with the files of /proc.
 fn connections(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if let Some(found) = conntrack::parse(cursor) {
-        let partial = intake.is_filtered();
-        intake.site.host_counters("nf_conntrack_stat", found.line, found.sums, partial);
-        return;
-    }
     if intake.command.is_some_and(|command| command.has("-C")) {
         conntrack::count(cursor);
     }

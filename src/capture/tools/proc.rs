@@ -1,12 +1,14 @@
 //! Files of /proc: counters of interfaces, protocols, the receive softirq and sockets, and facts of the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::command::Command;
 use super::super::site::sample_leaf;
 use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
-use crate::formats::{cpuinfo, meminfo, proc_net, proc_net_dev, sockstat, softnet_stat, uname, uptime};
+use crate::formats::{
+    conntrack, cpuinfo, meminfo, proc_net, proc_net_dev, proc_stat, sockstat, softnet_stat, uname, uptime,
+};
 use crate::reading::{Bytes, Seconds};
 
 pub(super) static TOOLS: &[Tool] = &[
@@ -39,6 +41,21 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| prints(command, "/proc/net/sockstat") || prints(command, "/proc/net/sockstat6"),
         begins: |cursor| cursor.peek().is_some_and(|line| sockstat::row(line.text).is_some()),
         read: sockets,
+    },
+    Tool {
+        name: "/proc/stat",
+        answers: |command| prints(command, "/proc/stat"),
+        begins: |cursor| {
+            let row = |ahead| cursor.peek_at(ahead).and_then(|line| proc_stat::row(line.text));
+            row(0).is_some_and(|row| row.cpu.is_none()) && row(1).is_some_and(|row| row.cpu.is_some())
+        },
+        read: times,
+    },
+    Tool {
+        name: "conntrack",
+        answers: |command| command.program == "conntrack" || prints(command, "/proc/net/stat/nf_conntrack"),
+        begins: |cursor| cursor.peek().is_some_and(|line| conntrack::begins(line.text)),
+        read: tracking,
     },
     Tool {
         name: "/proc/meminfo",
@@ -231,14 +248,65 @@ fn sockets(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
+/// Most gauges that are kept.
+const MOST_GAUGES: usize = 256;
+
 /// Sets a gauge of the protocols by its name in /proc/net/sockstat: `TCP.orphan`.
 pub(super) fn put_gauge(intake: &mut Intake<'_>, name: &str, value: u64, line: u32) {
     if !intake.site.namespace.is_empty() {
         return;
     }
     let mut gauges = intake.site.snapshot.host.sockstat.known().cloned().unwrap_or_default();
+    if gauges.len() >= MOST_GAUGES {
+        return;
+    }
     gauges.insert(name.to_owned(), value);
     intake.site.put_host(|host| &mut host.sockstat, At::new(gauges, line));
+}
+
+/// Times of the CPUs; the group has the total and what a hypervisor withheld, for all and for each CPU.
+fn times(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let line = cursor.peek().map_or(0, |line| line.number);
+    let mut rows: Vec<(String, u64)> = Vec::new();
+    let mut met: BTreeSet<Option<u32>> = BTreeSet::new();
+    while let Some(next) = cursor.peek() {
+        let Some(row) = proc_stat::row(next.text) else {
+            if !proc_stat::is_other(next.text) || met.is_empty() {
+                break;
+            }
+            cursor.take();
+            continue;
+        };
+        // A CPU that comes again begins the next sample.
+        if !met.insert(row.cpu) {
+            break;
+        }
+        cursor.take();
+        let name = |name: &str| row.cpu.map_or_else(|| name.to_owned(), |cpu| format!("cpu{cpu}.{name}"));
+        rows.push((name("total"), row.total()));
+        rows.extend(row.named().filter(|(column, _)| *column == "steal").map(|(column, ticks)| (name(column), ticks)));
+        if let Some(cpu) = row.cpu {
+            let source = intake.site.source(next.number);
+            let ticks = row.named().map(|(column, ticks)| (column.to_owned(), ticks)).collect();
+            super::cpu::row(intake, cpu, next.number, |cpu| {
+                sample_leaf(&mut cpu.times, "proc_stat", source, ticks, false);
+            });
+        }
+    }
+    if !rows.is_empty() {
+        let partial = intake.is_filtered();
+        intake.site.host_counters("proc_stat", line, rows, partial);
+    }
+}
+
+fn tracking(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let Some(mut found) = conntrack::parse(cursor) else { return };
+    if let Some(entries) = found.counters.remove("entries").filter(|_| intake.site.namespace.is_empty()) {
+        intake.site.put_host(|host| &mut host.conntrack.count, At::new(entries, found.line));
+    }
+    let partial = intake.is_filtered();
+    let rows = found.counters.into_iter().collect();
+    intake.site.host_counters("nf_conntrack_stat", found.line, rows, partial);
 }
 
 fn memory(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -292,7 +360,10 @@ fn processors(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 fn is_processor_row(text: &str) -> bool {
     text.split_once(':').is_some_and(|(key, _)| {
         let plain = |char: char| char.is_ascii_alphanumeric() || " \t_()".contains(char);
-        key.ends_with([' ', '\t']) && key.len() <= 32 && !key.trim().is_empty() && key.chars().all(plain)
+        (key.ends_with([' ', '\t']) || key == "power management")
+            && key.len() <= 32
+            && !key.trim().is_empty()
+            && key.chars().all(plain)
     })
 }
 
@@ -354,6 +425,21 @@ mod tests {
         assert_eq!(total(&snapshot, "softnet_stat", "cpu1.processed"), Some(0x10));
         let (snapshot, _) = one(&format!("$ grep 10 /proc/net/softnet_stat\n{old}"));
         assert_eq!(total(&snapshot, "softnet_stat", "cpu0.processed"), None);
+    }
+
+    #[test]
+    fn times_and_connection_tracking() {
+        let text = "$ cat /proc/stat\ncpu  10 0 20 60 0 0 4 6 0 0\ncpu0 10 0 20 60 0 0 4 6 0 0\nintr 5 0\nctxt 7\n\
+            $ conntrack -S\ncpu=0 found=0 insert_failed=2 drop=1\ncpu=1 found=0 insert_failed=5 drop=0\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        assert_eq!(
+            (total(&snapshot, "proc_stat", "total"), total(&snapshot, "proc_stat", "cpu0.steal")),
+            (Some(100), Some(6))
+        );
+        assert_eq!(total(&snapshot, "nf_conntrack_stat", "insert_failed"), Some(7));
+        let cpu = &snapshot.host.cpu_list.known().unwrap()[0];
+        assert_eq!(cpu.times.known().unwrap().get("softirq").unwrap().total(), Some(4));
     }
 
     #[test]

@@ -68,7 +68,18 @@ fn begins(cursor: &Cursor<'_>) -> bool {
     cursor.peek().is_some_and(|line| printed(line.text).is_some() && !line.text.starts_with([' ', '\t']))
 }
 
+/// Fewest lines in the form of `sysctl -a` that are taken for its output although nobody says so: a few lines may as well
+/// be what somebody was told to write into sysctl.conf.
+const FEWEST: usize = 20;
+
 fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    if intake.command.is_none() {
+        let rows = cursor.rest().iter().take_while(|line| printed(line.text).is_some()).count();
+        if rows < FEWEST {
+            while cursor.take_if(printed).is_some() {}
+            return;
+        }
+    }
     let keys = intake.command.map(keys).unwrap_or_default();
     let mut next = keys.iter();
     while let Some(line) = cursor.peek() {
@@ -207,8 +218,10 @@ mod tests {
 
     #[test]
     fn lines_without_a_command_need_the_form_of_sysctl() {
-        let (snapshot, _) = one("net.core.rmem_max = 212992\nnet.core.wmem_max = 1\n");
-        assert_eq!(snapshot.host.sysctl.known().unwrap().len(), 2);
+        let many: String = (0..20).map(|n| format!("net.ipv4.conf.eth{n}.rp_filter = 2\n")).collect();
+        assert_eq!(one(&many).0.host.sysctl.known().unwrap().len(), 20);
+        let (snapshot, understood) = one("net.core.rmem_max = 212992\nnet.core.wmem_max = 1\n");
+        assert!(snapshot.host.sysctl.is_unasked() && understood.left.is_empty());
         let (snapshot, understood) = one("net.core.rmem_max=212992\n");
         assert!(snapshot.host.sysctl.is_unasked() && understood.left.len() == 1);
     }

@@ -158,6 +158,9 @@ fn put(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: 
     }
 }
 
+/// Most queues of an interface.
+const MOST_QUEUES: usize = 2048;
+
 /// CPUs of a queue: `rx-0/rps_cpus`, `tx-3/xps_cpus`.
 fn queue(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: u32) {
     let Some((queue, file)) = attribute.split_once('/') else { return };
@@ -168,6 +171,9 @@ fn queue(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line
     };
     let (Some(index), Some(cpus)) = (index, cpu_mask::members(value)) else { return };
     let mut queues = intake.site.interface(name).queues.known().cloned().unwrap_or_default();
+    if queues.len() >= MOST_QUEUES {
+        return;
+    }
     let at = queues.iter().position(|held| held.tx == tx && held.index == index).unwrap_or_else(|| {
         queues.push(Queue { tx, index, ..Queue::default() });
         queues.len() - 1

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Count, Counted, add, rows};
+use super::{Count, Counted, activity, add, rows};
 use crate::facts::Facts;
 use crate::knowledge::schema::Derivation;
 use crate::reading::Reading;
@@ -32,6 +32,7 @@ pub(super) fn count(facts: &Facts<'_>, index: usize, derivation: Derivation) -> 
                 Reading::Unknown(_) => None,
             }
         }
+        Derivation::QueueIrqsRemote => return activity::remote(facts, index),
         Derivation::CarrierDown => {
             let Some(interface) = interface else { return Count::Unknown };
             match &interface.link.carrier_down {

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counted, made_up};
+use super::{Counted, activity, made_up};
 use crate::knowledge::schema::{DriverCounters, GenericCounter};
 use crate::knowledge::{CanonicalCounter, DriverCounter, Knowledge, holes, matches};
 use crate::reading::{Reading, SourceId};
-use crate::snapshot::{Counter, CounterBlock, Growth, Interface, Qdisc};
+use crate::snapshot::{Counter, CounterBlock, Growth, Host, Interface, Qdisc};
 
 /// Groups that an interface without hardware has too.
 const SOFTWARE_GROUPS: [&str; 5] = ["rtnl_link_stats64", "rtnl_link_carrier", "proc_net_dev", "qdisc", "tc_actions"];
 
 /// One row and what is known of it.
 pub(super) struct Row<'a> {
-    counter: &'a Counter,
-    width: Option<u8>,
-    instance: String,
+    pub(super) counter: &'a Counter,
+    pub(super) width: Option<u8>,
+    pub(super) instance: String,
 }
 
 /// Rows of one source that add up, or whose difference is the counter.
@@ -51,7 +51,8 @@ impl<'a> Rows<'a> {
         Some(Self::of(block, plus))
     }
 
-    fn of(block: &'a CounterBlock, plus: Vec<Row<'a>>) -> Self {
+    /// Rows of a block, or of several that were read at the same moments.
+    pub(super) fn of(block: &'a CounterBlock, plus: Vec<Row<'a>>) -> Self {
         Self { source: block.source, window: block.window(), plus, less: Vec::new(), ambiguous: None, aside: false }
     }
 
@@ -274,10 +275,14 @@ impl<'a> Ask<'a> {
         counter.generic.iter().filter(|source| self.usable(source)).find_map(|source| {
             let mut rows = if source.group == "qdisc" {
                 self.leaves(source)
+            } else if source.group == "interrupts" {
+                let by_cpu = source.instances.as_deref().is_some_and(|pattern| pattern.starts_with("cpu"));
+                activity::of_interrupts(self.interface, by_cpu)
             } else {
                 of_block(self.block(&source.group)?, source)
             }?;
-            rows.ambiguous = rows.ambiguous.or(counter.generic_ambiguous.as_deref());
+            let doubt = source.ambiguous.as_deref().or(counter.generic_ambiguous.as_deref());
+            rows.ambiguous = rows.ambiguous.or(doubt);
             Some(rows)
         })
     }
@@ -347,9 +352,13 @@ fn of_block<'a>(block: &'a CounterBlock, source: &GenericCounter) -> Option<Rows
 }
 
 /// A canonical counter of the host.
-pub(super) fn of_host<'a>(blocks: &'a [CounterBlock], counter: &'a CanonicalCounter) -> Option<Rows<'a>> {
+pub(super) fn of_host<'a>(host: &'a Host, counter: &'a CanonicalCounter) -> Option<Rows<'a>> {
     counter.generic.iter().find_map(|source| {
-        let mut rows = of_block(blocks.iter().find(|block| block.group == source.group)?, source)?;
+        let block = host.counters.known().and_then(|blocks| blocks.iter().find(|block| block.group == source.group));
+        let mut rows = match block {
+            Some(block) => of_block(block, source),
+            None => activity::of_cpus(host, source),
+        }?;
         rows.ambiguous = counter.generic_ambiguous.as_deref();
         Some(rows)
     })

@@ -242,6 +242,20 @@ fn a_decrease_is_a_reset_unless_the_width_explains_it() {
 }
 
 #[test]
+fn the_sums_of_ifconfig_are_second_best() {
+    let sums = || block("proc_net_dev", &[("rx_frame_errors", &[11]), ("collisions", &[3])]);
+    let alone = snapshot(vec![port("brand_new", vec![sums()])]);
+    let frames = facts(&alone).count(0, "rx_frame_errors").counted().unwrap();
+    assert_eq!((frames.total, frames.ambiguous.is_some()), (11, true));
+    let collisions = facts(&alone).count(0, "collisions").counted().unwrap();
+    assert_eq!((collisions.total, collisions.ambiguous), (3, None));
+    let exact = block("rtnl_link_stats64", &[("rx_frame_errors", &[5])]);
+    let both = snapshot(vec![port("brand_new", vec![sums(), exact])]);
+    let frames = facts(&both).count(0, "rx_frame_errors").counted().unwrap();
+    assert_eq!((frames.total, frames.ambiguous), (5, None));
+}
+
+#[test]
 fn absent_is_what_the_driver_does_not_count_and_unknown_what_nobody_looked_up() {
     let kernel = || block("rtnl_link_stats64", &[("rx_missed_errors", &[5]), ("rx_dropped", &[7])]);
     let one = |driver| snapshot(vec![port(driver, vec![kernel()])]);

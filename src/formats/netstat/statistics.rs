@@ -1,6 +1,8 @@
 //! `netstat -s`: counters as sentences, which change with the version. Each stands for a counter of /proc/net/snmp or
 //! /proc/net/netstat; those without a sentence are printed by their names. Zeros are left out below `TcpExt:` and `IpExt:`.
 
+use std::collections::BTreeSet;
+
 use crate::formats::cursor::Cursor;
 
 /// Counters and the sentences for them, with `#` for the number (net-tools statistics.c, old and new wording).
@@ -234,6 +236,7 @@ fn is_mute(text: &str, section: Option<&str>) -> bool {
 pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
     let mut statistics = Statistics::default();
     let mut current: Option<&'static str> = None;
+    let mut met: BTreeSet<String> = BTreeSet::new();
     let start = cursor.position();
     while let Some(line) = cursor.peek() {
         let text = line.text.trim_end();
@@ -244,7 +247,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
             statistics.sections.push(section);
             current = Some(section);
         } else if let Some((name, value)) = row(text, current) {
-            if statistics.rows.iter().any(|(held, _)| *held == name) {
+            if !met.insert(name.clone()) {
                 break;
             }
             if statistics.rows.is_empty() {

@@ -197,6 +197,9 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
     };
     let session = match (recommend.hits_session, recommend.interrupts.as_str()) {
         (true, _) => "; YOUR SESSION RUNS OVER IT",
+        (false, "queue" | "link" | "all-ports") if recommend.session_unread => {
+            "; whether your session runs over it was not read"
+        }
         // What runs over a port of another host was not read.
         (false, "queue" | "link" | "all-ports") if recommend.place != "peer" => "; your session does not run over it",
         _ => "",

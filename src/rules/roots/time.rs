@@ -67,10 +67,12 @@ pub(super) fn fit(cause: Seen, symptom: Seen) -> Fit {
         (_, SinceStart { .. }) => Fit::Perhaps,
         (Standing, _) | (Sample(_) | Measured, Standing | Sample(_) | Measured) => Fit::Same,
         (SinceStart { grew, stood_still }, _) => since_start(grew, stood_still, symptom),
-        (Measured, Log { .. }) | (Log { old: true, .. }, Standing) => Fit::NotShown(Reservation::OtherTime),
+        // When a test was made is not known.
+        (Measured, Log { .. }) | (Log { .. }, Measured) | (Log { old: true, .. }, Standing) => {
+            Fit::NotShown(Reservation::OtherTime)
+        }
         (Sample(length), Log { newest, .. }) => within(newest, length),
         (Log { newest, .. }, Sample(length)) => within(newest, length + FOLLOWS),
-        (Log { newest, .. }, Measured) => within(newest, FOLLOWS),
         // A state may date from an event of any age.
         (Log { newest, .. }, Standing) if newest.is_some_and(|newest| newest <= FOLLOWS) => Fit::Same,
         (Log { .. }, Standing) => Fit::Perhaps,

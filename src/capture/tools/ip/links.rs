@@ -1,6 +1,6 @@
 //! `ip link` and `ip addr`: what they say of interfaces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::site::Site;
 use super::super::{Intake, is_interface_name};
@@ -160,7 +160,8 @@ fn xdp(site: &mut Site, name: &str, link: &Link) {
 /// Sets the addresses; those of an output that does not show all are added to what is known.
 fn put_addresses(intake: &mut Intake<'_>, name: &str, mut found: Vec<String>, line: u32, all: bool) {
     if !all && let Some(known) = intake.site.interface(name).addresses.known() {
-        let fresh: Vec<String> = found.into_iter().filter(|address| !known.contains(address)).collect();
+        let held: BTreeSet<&String> = known.iter().collect();
+        let fresh: Vec<String> = found.into_iter().filter(|address| !held.contains(address)).collect();
         found = known.iter().cloned().chain(fresh).collect();
     }
     intake.site.put(name, |i| &mut i.addresses, At::new(found, line));

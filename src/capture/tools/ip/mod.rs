@@ -38,6 +38,19 @@ pub(super) static TOOLS: &[Tool] = &[
         read: neighbours,
     },
     Tool {
+        name: "ip maddr",
+        answers: |command| asks(command, &["maddress"]),
+        begins: |_| false,
+        read: |cursor, _| {
+            let row = |text: &str| {
+                let first = text.split_ascii_whitespace().next()?;
+                let index = first.strip_suffix(':').is_some_and(|index| index.parse::<u32>().is_ok());
+                (index || matches!(first, "link" | "inet" | "inet6")).then_some(())
+            };
+            while cursor.take_if(row).is_some() {}
+        },
+    },
+    Tool {
         name: "arp",
         answers: |command| command.program == "arp" || command.files().contains(&"/proc/net/arp"),
         begins: |cursor| cursor.peek().is_some_and(|line| neighbour::is_headline(line.text)),
