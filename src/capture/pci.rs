@@ -56,6 +56,7 @@ pub(super) struct Function {
     pub mps_supported: Reading<Bytes>,
     pub mrrs: Reading<Bytes>,
     pub relaxed_ordering: Reading<bool>,
+    pub aspm: Reading<Vec<String>>,
     /// First and last bus below a bridge.
     pub buses: Reading<(u8, u8)>,
     pub note: Reading<PathNote>,
@@ -230,6 +231,7 @@ pub(super) fn finish(site: &mut Site) {
         pcie.mps_supported.fill(function.mps_supported);
         pcie.mrrs.fill(function.mrrs);
         pcie.relaxed_ordering.fill(function.relaxed_ordering);
+        pcie.aspm.fill(function.aspm);
         pcie.virtual_root.fill(root);
         pcie.links.fill(links);
     }

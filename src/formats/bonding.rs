@@ -44,6 +44,8 @@ pub struct Member {
     pub permanent_address: Option<At<String>>,
     /// Aggregator that it belongs to.
     pub aggregator: Option<At<u32>>,
+    /// One end or the other never agreed to the aggregate.
+    pub churned: Option<At<bool>>,
 }
 
 const HEAD: &str = "Ethernet Channel Bonding Driver:";
@@ -158,6 +160,13 @@ impl Bonding {
                 "Link Failure Count" => member.link_failures = number(),
                 "Permanent HW addr" => member.permanent_address = text(),
                 "Aggregator ID" => member.aggregator = number(),
+                "Actor Churn State" | "Partner Churn State" => {
+                    // `monitoring` is not decided yet.
+                    let churned = value == "churned" || member.churned.as_ref().is_some_and(|at| at.value);
+                    if matches!(value, "churned" | "none") {
+                        member.churned = Some(At::new(churned, line));
+                    }
+                }
                 _ => {}
             }
             return true;

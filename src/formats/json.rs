@@ -25,13 +25,18 @@ pub fn take(cursor: &mut Cursor<'_>) -> Option<At<Value>> {
             ends.push(text.len());
         }
         let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-        if let Some(Ok(value)) = values.next() {
-            let end = values.byte_offset();
-            let lines = ends.iter().position(|at| *at >= end).unwrap_or(0) + 1;
-            for _ in 0..lines {
-                cursor.take();
+        match values.next() {
+            Some(Ok(value)) => {
+                let end = values.byte_offset();
+                let lines = ends.iter().position(|at| *at >= end).unwrap_or(0) + 1;
+                for _ in 0..lines {
+                    cursor.take();
+                }
+                return Some(At::new(value, first.number));
             }
-            return Some(At::new(value, first.number));
+            // Further lines mend only what is cut off.
+            Some(Err(error)) if !error.is_eof() => return None,
+            _ => {}
         }
         if rest.len() <= most {
             break;

@@ -22,6 +22,8 @@ pub struct Node {
     pub speed: Option<At<u64>>,
     /// Bits per second that it could do (`capacity`).
     pub capacity: Option<At<u64>>,
+    /// Words of `capabilities`: `tp`, `1000bt-fd`, `autonegotiation` ...
+    pub capabilities: Option<At<Vec<String>>>,
     /// Words of `configuration`.
     pub configuration: Vec<(String, String)>,
     /// Line of the configuration.
@@ -35,6 +37,23 @@ impl Node {
     pub fn configured(&self, name: &str) -> Option<At<&str>> {
         let (_, value) = self.configuration.iter().find(|(held, _)| held == name)?;
         Some(At::new(value.as_str(), self.configuration_line))
+    }
+
+    /// Link modes out of the capabilities by ethtool's names: `1000bt-fd` is 1000baseT/Full. None where it lists none.
+    pub fn modes(&self) -> Option<At<Vec<String>>> {
+        let words = self.capabilities.as_ref()?;
+        let mode = |word: &String| {
+            let (speed, kind) = word.split_once("bt")?;
+            let duplex = match kind {
+                "" => "Half",
+                "-fd" => "Full",
+                _ => return None,
+            };
+            speed.parse::<u32>().ok()?;
+            Some(format!("{speed}baseT/{duplex}"))
+        };
+        let modes: Vec<String> = words.value.iter().filter_map(mode).collect();
+        (!modes.is_empty()).then(|| At::new(modes, words.line))
     }
 
     fn set(&mut self, key: &str, value: &str, line: u32) {
@@ -55,6 +74,9 @@ impl Node {
             "serial" => self.address = text().filter(|at| at.value.len() == 17 && at.value.matches(':').count() == 5),
             "size" => self.speed = rate(value).map(|rate| At::new(rate, line)),
             "capacity" => self.capacity = rate(value).map(|rate| At::new(rate, line)),
+            "capabilities" => {
+                self.capabilities = Some(At::new(value.split_ascii_whitespace().map(str::to_owned).collect(), line));
+            }
             "configuration" => {
                 self.configuration_line = line;
                 let words = value.split_ascii_whitespace().filter_map(|word| word.split_once('='));
@@ -232,6 +254,8 @@ fn of_json(value: &Value, line: u32, around: Option<&str>, nodes: &mut Vec<Node>
                 node.set(name, value, line);
             }
         }
+        let capabilities = value.get("capabilities").and_then(Value::as_object);
+        node.capabilities = capabilities.map(|all| At::new(all.keys().cloned().collect(), line));
         let configuration = value.get("configuration").and_then(Value::as_object).into_iter().flatten();
         node.configuration =
             configuration.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
@@ -260,10 +284,11 @@ mod tests {
                     \u{20}      configuration: driver=virtio-pci latency=0\n     *-virtio2\n          description: Ethernet interface\n          logical name: eth0\n\
                     \u{20}         bus info: virtio@2\n          serial: 02:fc:00:00:00:01\n          configuration: driver=virtio_net link=yes\n\
                     \u{20} *-network:1 DISABLED\n       product: 82599ES\n       vendor: Intel Corporation\n       bus info: pci@0000:03:00.1\n       logical name: ens1f1\n\
-                    \u{20}      size: 1Gbit/s\n       capacity: 10Gbit/s\n       configuration: autonegotiation=on driver=ixgbe duplex=full firmware=0x1 link=no speed=1Gbit/s\n\
+                    \u{20}      size: 1Gbit/s\n       capacity: 10Gbit/s\n\
+                    \u{20}      capabilities: pm msi ethernet physical tp 1000bt 1000bt-fd 10000bt-fd autonegotiation\n       configuration: autonegotiation=on driver=ixgbe duplex=full firmware=0x1 link=no speed=1Gbit/s\n\
                     \u{20} *-network UNCLAIMED\n       bus info: pci@0000:04:00.0\nroot@a:~#\n";
         let (nodes, taken) = read(text);
-        assert_eq!((nodes.len(), taken), (4, 21));
+        assert_eq!((nodes.len(), taken), (4, 22));
         assert_eq!(
             (nodes[0].name.as_ref().unwrap().value.as_str(), nodes[0].pci.as_ref().unwrap().value.as_str()),
             ("eth0", "0000:00:03.0")
@@ -276,9 +301,10 @@ mod tests {
         );
         assert_eq!(
             (card.product.as_ref().unwrap().value.as_str(), card.configured("link").unwrap()),
-            ("Intel Corporation 82599ES", At::new("no", 19))
+            ("Intel Corporation 82599ES", At::new("no", 20))
         );
-        assert!(nodes[3].unclaimed && nodes[3].name.is_none());
+        assert_eq!(card.modes().unwrap().value, ["1000baseT/Half", "1000baseT/Full", "10000baseT/Full"]);
+        assert!(nodes[3].unclaimed && nodes[3].name.is_none() && nodes[3].modes().is_none());
         let (nodes, taken) =
             read("host1\n    description: Computer\n    width: 64 bits\n  *-core\n       physical id: 0\n");
         assert_eq!((nodes.len(), taken), (0, 5));

@@ -42,6 +42,8 @@ pub struct Function {
     pub read_request: Option<At<u64>>,
     /// Relaxed ordering is enabled.
     pub relaxed_ordering: Option<At<bool>>,
+    /// Power saving states of the link that are enabled: `l0s`, `l1`, `l1.1`, `l1.2` (LnkCtl, L1SubCtl1).
+    pub aspm: Option<At<Vec<String>>>,
     /// Line of a capability that was shown.
     pub shows_capabilities: Option<u32>,
     /// Line that says that only root sees the capabilities.
@@ -295,6 +297,15 @@ impl Function {
             }
             "LnkCap" => self.link_most = self.link_most.take().or_else(|| Some(At::new(figures(value), line))),
             "LnkSta" => self.link_now = self.link_now.take().or_else(|| Some(At::new(figures(value), line))),
+            "LnkCtl" => self.aspm = self.aspm.take().or_else(|| Some(At::new(aspm(value)?, line))),
+            "L1SubCtl1" => {
+                if let Some(states) = &mut self.aspm {
+                    let on = [("ASPM_L1.1+", "l1.1"), ("ASPM_L1.2+", "l1.2")]
+                        .into_iter()
+                        .filter(|(flag, _)| value.contains(flag));
+                    states.value.extend(on.map(|(_, state)| state.to_owned()));
+                }
+            }
             "DevCap" => {
                 self.payload_most = self
                     .payload_most
@@ -372,6 +383,16 @@ impl Function {
             _ => {}
         }
     }
+}
+
+/// `ASPM L0s L1 Enabled; RCB 64 bytes`, `ASPM Disabled; ...`.
+fn aspm(text: &str) -> Option<Vec<String>> {
+    let states = text.strip_prefix("ASPM ")?.split([';', ',']).next()?;
+    if states.trim() == "Disabled" {
+        return Some(Vec::new());
+    }
+    let states = states.trim().strip_suffix("Enabled")?;
+    Some(states.split_ascii_whitespace().map(str::to_ascii_lowercase).collect())
 }
 
 /// `primary=00, secondary=03, subordinate=05, sec-latency=0`.
@@ -627,10 +648,12 @@ mod tests {
                     \t\t\tMaxPayload 256 bytes, MaxReadReq 512 bytes\n\
                     ...\n\
                     \t\tLnkCap:\tPort #0, Speed 8GT/s, Width x8, ASPM L1\n\
+                    \t\tLnkCtl:\tASPM L0s L1 Enabled; RCB 64 bytes, Disabled- CommClk+\n\
                     \t\tLnkSta:\tSpeed 8GT/s (ok), Width x4 (downgraded)\n\
+                    \t\tL1SubCtl1: PCI-PM_L1.2- PCI-PM_L1.1- ASPM_L1.2+ ASPM_L1.1-\n\
                     \tKernel driver in use: i40e\n\tKernel modules: i40e\n$ next\n";
         let (functions, taken) = read(text);
-        assert_eq!((functions.len(), taken), (2, 21));
+        assert_eq!((functions.len(), taken), (2, 23));
         let bridge = &functions[0];
         assert_eq!(bridge.buses, Some(At::new((3, 5), 2)));
         assert_eq!(bridge.kind, Some(At::new("Root Port (Slot+)".into(), 3)));
@@ -644,7 +667,9 @@ mod tests {
         assert_eq!((card.payload.as_ref().unwrap().value, card.read_request.as_ref().unwrap().value), (256, 512));
         assert_eq!(card.relaxed_ordering.as_ref().unwrap().value, false);
         assert_eq!(card.link_most, Some(At::new(both(8.0, 8), 18)));
-        assert_eq!(card.link_now, Some(At::new(both(8.0, 4), 19)));
+        assert_eq!(card.link_now, Some(At::new(both(8.0, 4), 20)));
+        assert_eq!(card.aspm.as_ref().unwrap().value, ["l0s", "l1", "l1.2"]);
+        assert_eq!((aspm("ASPM Disabled; RCB 64 bytes"), aspm("what")), (Some(Vec::new()), None));
         assert_eq!(card.driver.as_ref().unwrap().value, "i40e");
     }
 

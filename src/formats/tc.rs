@@ -1,6 +1,6 @@
 //! `tc qdisc`, `tc class` and `tc filter`, with and without statistics.
 
-use super::cursor::{At, Cursor};
+use super::cursor::{Cursor, Line};
 
 /// A queueing discipline or one of its classes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -194,13 +194,19 @@ pub fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     words.next()
 }
 
-/// What the police actions of filters counted.
+/// An action of a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policed {
-    /// Packets that they saw.
-    pub packets: u64,
-    /// Packets that they dropped.
-    pub drops: u64,
+pub struct Action {
+    /// `ingress`, `egress`, or the parent that the filter names; empty where it names none.
+    pub hook: String,
+    /// `police`, `gact`, `mirred` ...
+    pub kind: String,
+    /// Rate of a policer in bit/s.
+    pub rate: Option<u64>,
+    /// As those of a discipline.
+    pub counters: Vec<(&'static str, u64)>,
+    /// Line.
+    pub line: u32,
 }
 
 /// True for the line that a filter begins with.
@@ -209,33 +215,52 @@ pub fn begins_filter(text: &str) -> bool {
     text.starts_with("filter ") && (text.contains(" protocol ") || text.contains(" pref "))
 }
 
-/// Reads the filters that come next; the line of the first, and what their police actions counted, where there are any.
-pub fn filters(cursor: &mut Cursor<'_>) -> Option<At<Option<Policed>>> {
-    let first = cursor.peek().filter(|line| begins_filter(line.text))?;
-    let mut policed: Option<Policed> = None;
-    let mut in_police = false;
+/// What a filter hangs on.
+fn hook(text: &str) -> String {
+    match option(text, "parent") {
+        Some("ffff:" | "ffff:fff2") => "ingress".to_owned(),
+        Some("ffff:fff3") => "egress".to_owned(),
+        parent => parent.unwrap_or_default().to_owned(),
+    }
+}
+
+/// Reads the filters that come next and their actions; none where no filter does.
+pub fn filters(cursor: &mut Cursor<'_>) -> Option<Vec<Action>> {
+    cursor.peek().filter(|line| begins_filter(line.text))?;
+    let mut actions: Vec<Action> = Vec::new();
+    let mut place = String::new();
+    let mut of_action = false;
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
         let indented = line.text.starts_with([' ', '\t']);
+        let ordered =
+            text.strip_prefix("action order ").and_then(|rest| rest.split_once(':')).map(|(_, rest)| rest.trim());
         if text.is_empty() {
-            let next =
-                cursor.peek_at(1).is_some_and(|next| next.text.starts_with([' ', '\t']) || begins_filter(next.text));
-            if !next {
+            let goes_on = |next: Line<'_>| next.text.starts_with([' ', '\t']) || begins_filter(next.text);
+            if !cursor.peek_at(1).is_some_and(goes_on) {
                 break;
             }
-        } else if begins_filter(line.text) || text.contains("action order ") || text.starts_with("police ") {
-            in_police = text.contains("police ");
+        } else if begins_filter(line.text) {
+            place = hook(text);
+            of_action = false;
+        } else if let Some(action) =
+            ordered.or_else(|| Some(text).filter(|text| indented && text.starts_with("police ")))
+        {
+            let kind = action.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+            let rate = option(action, "rate").and_then(rate);
+            actions.push(Action { hook: place.clone(), kind, rate, counters: Vec::new(), line: line.number });
+            of_action = true;
         } else if !indented {
             break;
-        }
-        if let Some([_, (_, packets), (_, drops), ..]) = sent(text).filter(|_| in_police) {
-            let sum = policed.get_or_insert_with(Policed::default);
-            sum.packets = sum.packets.saturating_add(packets);
-            sum.drops = sum.drops.saturating_add(drops);
+        } else if let (Some(counters), Some(action)) = (sent(text), actions.last_mut().filter(|_| of_action)) {
+            // The first such line counts packets; further ones split them into those of the hardware and of the software.
+            if action.counters.is_empty() {
+                action.counters.extend(counters);
+            }
         }
         cursor.take();
     }
-    Some(At::new(policed, first.number))
+    Some(actions)
 }
 
 #[cfg(test)]
@@ -297,12 +322,18 @@ mod tests {
 
     #[test]
     fn police_actions_drop() {
-        let text = "filter protocol all pref 49152 u32 chain 0 \nfilter protocol all pref 49152 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 terminal flowid :1\n\
+        let text = "filter parent ffff: protocol all pref 49152 u32 chain 0 \nfilter parent ffff: protocol all pref 49152 u32 fh 800::800 flowid :1\n\
                     \u{20} match 00000000/00000000 at 0\n\taction order 1:  police 0x1 rate 1Mbit burst 10Kb mtu 2Kb action drop overhead 0b\n\
-                    \tref 1 bind 1\n\tSent 1234 bytes 12 pkts (dropped 3, overlimits 3 requeues 0)\nnext\n";
+                    \tref 1 bind 1\n\tSent 1234 bytes 12 pkts (dropped 3, overlimits 4 requeues 0)\nnext\n";
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
-        assert_eq!(filters(&mut cursor), Some(At::new(Some(Policed { packets: 12, drops: 3 }), 1)));
+        let actions = filters(&mut cursor).unwrap();
+        let [action] = actions.as_slice() else { panic!("one action") };
+        assert_eq!(
+            (action.hook.as_str(), action.kind.as_str(), action.rate, action.line),
+            ("ingress", "police", Some(1_000_000), 4)
+        );
+        assert_eq!(action.counters[2], ("dropped", 3));
         assert_eq!(cursor.position(), 6);
         assert_eq!(filters(&mut cursor), None);
     }

@@ -23,6 +23,8 @@ pub struct Wireless {
     pub tx_bitrate: Option<At<f64>>,
     /// Power saving is on.
     pub power_save: Option<At<bool>>,
+    /// Channel in MHz.
+    pub frequency: Option<At<u32>>,
 }
 
 /// True for a line that one of the outputs begins with.
@@ -106,10 +108,15 @@ impl Wireless {
             self.index = index.parse().ok().map(|index| At::new(index, line));
         } else if let Some(address) = word("addr ") {
             self.address = Some(At::new(address.to_owned(), line));
+        } else if let Some(channel) = text.strip_prefix("channel ") {
+            let frequency = channel.split_once('(').and_then(|(_, rest)| rest.split_once(" MHz"));
+            self.frequency =
+                frequency.and_then(|(number, _)| number.parse().ok()).map(|frequency| At::new(frequency, line));
         } else if let Some((key, value)) = pair(text) {
             let number = value.split_ascii_whitespace().next().and_then(|number| number.parse::<f64>().ok());
             let rate = number.filter(|_| value.contains("MBit/s")).map(|rate| At::new(rate * 1e6, line));
             match key {
+                "freq" => self.frequency = number.map(|frequency| At::new(frequency as u32, line)),
                 "signal" => self.signal = number.map(|signal| At::new(signal, line)),
                 "rx bitrate" => self.rx_bitrate = rate,
                 "tx bitrate" => self.tx_bitrate = rate,

@@ -1,13 +1,15 @@
 //! Tools that list hardware or tell of one kind of it: lshw, mii-tool, lsusb, iw, RDMA, devlink, Open vSwitch, numactl,
 //! dropwatch.
 
+use super::super::site::Site;
 use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::lshw::Node;
 use crate::formats::mii::Port;
 use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, rdma, usb, wireless};
-use crate::reading::BitsPerSecond;
-use crate::snapshot::{Duplex, InterfaceKind, PciAddress};
+use crate::knowledge::Knowledge;
+use crate::reading::{BitsPerSecond, Decibel, Reading};
+use crate::snapshot::{Bus, Duplex, HealthReporter, Interface, InterfaceKind, LinkModes, PciAddress, PortType};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -50,7 +52,7 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "ibstat",
         answers: |command| ["ibstat", "ibstatus", "ibv_devinfo"].contains(&command.program.as_str()),
         begins: |cursor| cursor.peek().is_some_and(|line| rdma::head(line.text).is_some()),
-        read: |cursor, _| drop(rdma::parse(cursor)),
+        read: rdma_ports,
     },
     Tool {
         name: "devlink",
@@ -136,6 +138,17 @@ fn node_of(intake: &mut Intake<'_>, node: &Node) {
     site.put_some(&name, |i| &mut i.link.autoneg, yes("autonegotiation", "on"));
     site.put_some(&name, |i| &mut i.link.up, link);
     site.put_some(&name, |i| &mut i.address, node.address.clone());
+    if let Some(modes) = node.modes() {
+        site.put(&name, |i| &mut i.link.supported, modes.map(|all| LinkModes(all.into_iter().collect())));
+    }
+    if let Some(words) = &node.capabilities {
+        let has = |word: &str| words.value.iter().any(|held| held == word);
+        let connector = [("tp", PortType::Tp), ("fibre", PortType::Fibre)].into_iter().find(|(word, _)| has(word));
+        site.put_some(&name, |i| &mut i.port.connector, connector.map(|(_, kind)| At::new(kind, words.line)));
+        if has("autonegotiation") {
+            site.put(&name, |i| &mut i.link.autoneg_supported, At::new(true, words.line));
+        }
+    }
     // Of a port without a link it prints what was last.
     if !down {
         site.put_some(&name, |i| &mut i.link.speed, node.speed.clone().map(|at| at.map(BitsPerSecond)));
@@ -177,19 +190,47 @@ fn mii_port(intake: &mut Intake<'_>, port: &Port) {
     }
 }
 
-/// Which interface a device on the USB bears is not told.
+/// The devices on the USB. Which interface a network adapter bears is not told: where there is one of each, it is that.
 fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let mut adapters = Vec::new();
     let mut any = false;
+    let verbose = intake.command.is_some_and(|command| command.has_flag('v'));
     while let Some(line) = cursor.peek() {
-        let detail = any
-            && intake.command.is_some_and(|command| command.has_flag('v'))
-            && (usb::is_detail(line.text) || line.text.trim().is_empty());
-        if usb::row(line.text).is_none() && !detail {
-            break;
+        match usb::row(line.text) {
+            Some(device) if is_adapter(&device) && device.megabits.is_some() => {
+                adapters.push(At::new(device, line.number))
+            }
+            Some(_) => {}
+            None if any && verbose && (usb::is_detail(line.text) || line.text.trim().is_empty()) => {}
+            None => break,
         }
         any = true;
         cursor.take();
     }
+    let site = &mut *intake.site;
+    let on_usb = |interface: &&Interface| interface.bus.known() == Some(&Bus::Usb);
+    let mut held = site.snapshot.interfaces.iter().filter(on_usb).map(|interface| interface.name.clone());
+    let only = held.next().filter(|_| held.next().is_none() && adapters.len() == 1);
+    drop(held);
+    for At { value: device, line } in adapters {
+        let name = only.clone().unwrap_or_else(|| format!("unnamed:{line}"));
+        site.put(&name, |i| &mut i.bus, At::new(Bus::Usb, line));
+        site.put_some(&name, |i| &mut i.usb.id, device.id.map(|id| At::new(id, line)));
+        site.put_some(&name, |i| &mut i.driver.name, device.driver.map(|driver| At::new(driver, line)));
+        let speed = device.megabits.map(|megabits| BitsPerSecond((megabits * 1e6).round() as u64));
+        site.put_some(&name, |i| &mut i.usb.speed, speed.map(|speed| At::new(speed, line)));
+        // The tree of `lsusb -t` tells the class in its place.
+        let product = Some(device.name).filter(|name| !name.is_empty() && !name.contains("Class"));
+        site.put_some(&name, |i| &mut i.usb.product, product.map(|product| At::new(product, line)));
+    }
+}
+
+/// True for a network adapter, by its driver or by what it calls itself.
+fn is_adapter(device: &usb::Device) -> bool {
+    let by_driver =
+        device.driver.as_ref().is_some_and(|driver| Knowledge::embedded().is_hardware(driver) == Some(true));
+    let words = || device.name.split(|char: char| !char.is_ascii_alphanumeric());
+    by_driver || words().any(|word| matches!(word, "LAN" | "Ethernet" | "GbE" | "2.5GbE" | "NIC"))
 }
 
 fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -211,6 +252,12 @@ fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     site.put_some(&name, |i| &mut i.index, found.index);
     site.put_some(&name, |i| &mut i.address, found.address);
     site.put_some(&name, |i| &mut i.link.up, found.connected);
+    site.put_some(&name, |i| &mut i.wireless.power_save, found.power_save);
+    site.put_some(&name, |i| &mut i.wireless.frequency, found.frequency);
+    site.put_some(&name, |i| &mut i.wireless.signal, found.signal.map(|at| at.map(Decibel)));
+    let rate = |at: Option<At<f64>>| at.map(|at| at.map(|rate| BitsPerSecond(rate.round() as u64)));
+    site.put_some(&name, |i| &mut i.wireless.rx_bitrate, rate(found.rx_bitrate));
+    site.put_some(&name, |i| &mut i.wireless.tx_bitrate, rate(found.tx_bitrate));
 }
 
 fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -220,8 +267,25 @@ fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             continue;
         }
         intake.site.put(&netdev.interface, |i| &mut i.link.up, At::new(netdev.up, line));
+        intake.site.put(&netdev.interface, |i| &mut i.rdma.device, At::new(netdev.device, line));
         if netdev.interface.starts_with("ib") {
             intake.site.put(&netdev.interface, |i| &mut i.kind, At::new(InterfaceKind::Infiniband, line));
+        }
+    }
+}
+
+/// The state of a port goes to the interface that is known to be of the device.
+fn rdma_ports(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    for port in rdma::parse(cursor).into_iter().flatten() {
+        let state = port.value.get(&["State"]).map(|state| {
+            // `PORT_ACTIVE (4)`, `4: ACTIVE`, `Active`.
+            let word = state.split_once(": ").map_or(state, |(_, word)| word);
+            word.trim_start_matches("PORT_").split(' ').next().unwrap_or_default().to_ascii_lowercase()
+        });
+        let of_device = |interface: &&Interface| interface.rdma.device.known() == Some(&port.value.device);
+        let name = intake.site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
+        if let (Some(name), Some(state)) = (name, state) {
+            intake.site.put(&name, |i| &mut i.rdma.state, At::new(state, port.line));
         }
     }
 }
@@ -239,9 +303,32 @@ fn devlink_handles(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             site.link_device(name, address, line);
         }
         let driver = rows.iter().map(String::as_str).chain([rest]).find_map(|row| devlink::behind(row, "driver"));
+        health(site, address, &rows, line);
         if let Some(driver) = driver {
             site.put_pci(address, |function| &mut function.driver, At::new(driver.to_owned(), line));
         }
+    }
+}
+
+/// The reporters of `devlink health show` below a function, at the interface that is known to be of it:
+/// `reporter fw`, then `state healthy error 0 recover 0`.
+fn health(site: &mut Site, address: PciAddress, rows: &[String], line: u32) {
+    let mut reporters: Vec<HealthReporter> = Vec::new();
+    let source = site.source(line);
+    for row in rows {
+        if let Some(name) = row.strip_prefix("reporter ") {
+            reporters.push(HealthReporter { name: name.trim().to_owned(), ..HealthReporter::default() });
+        } else if let (Some(reporter), Some(state)) = (reporters.last_mut(), devlink::behind(row, "state")) {
+            reporter.state = Reading::Known(state.to_owned(), source);
+            if let Some(errors) = devlink::behind(row, "error").and_then(|count| count.parse().ok()) {
+                reporter.errors = Reading::Known(errors, source);
+            }
+        }
+    }
+    let of_device = |interface: &&Interface| interface.device.known() == Some(&address);
+    let name = site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
+    if let Some(name) = name.filter(|_| !reporters.is_empty()) {
+        site.put(&name, |i| &mut i.devlink.health, At::new(reporters, line));
     }
 }
 
@@ -256,7 +343,7 @@ fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             *sum = sum.saturating_add(count);
         }
     }
-    if let Some(line) = first.filter(|_| intake.site.namespace.is_empty()) {
+    if let Some(line) = first {
         let rows =
             ["hit", "missed", "lost"].iter().zip(sums).map(|(name, count)| ((*name).to_owned(), count)).collect();
         let partial = intake.is_filtered();
@@ -285,7 +372,7 @@ fn drops(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::super::transcript::one;
-    use crate::snapshot::{Duplex, InterfaceKind};
+    use crate::snapshot::{Bus, Duplex, InterfaceKind};
 
     #[test]
     fn lshw_tells_roughly_and_ethtool_exactly() {
@@ -320,9 +407,41 @@ mod tests {
         let port = snapshot.interface("eth0").unwrap();
         assert_eq!((port.link.speed.known().unwrap().0, port.link.duplex.known()), (100_000_000, Some(&Duplex::Half)));
         assert_eq!(snapshot.interface("ib0").unwrap().link.up.known(), Some(&false));
-        assert_eq!(snapshot.interface("wlp3s0").unwrap().kind.known(), Some(&InterfaceKind::Wifi));
+        let wifi = snapshot.interface("wlp3s0").unwrap();
+        assert_eq!((wifi.kind.known(), wifi.wireless.power_save.known()), (Some(&InterfaceKind::Wifi), Some(&true)));
         assert_eq!(snapshot.devices[0].interfaces.known().unwrap(), &["ens1f0np0"]);
         let block = &snapshot.host.counters.known().unwrap()[0];
         assert_eq!((block.group.as_str(), block.get("lost").unwrap().total()), ("ovs_datapath", Some(7)));
+    }
+
+    #[test]
+    fn states_go_to_the_interface_that_is_known() {
+        let text = "# ibdev2netdev\nmlx5_0 port 1 ==> ens1 (Up)\n# ibv_devinfo\nhca_id:\tmlx5_0\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n\
+                    # devlink port show\npci/0000:03:00.0/1: type eth netdev ens1 flavour physical port 0\n# devlink health show\npci/0000:03:00.0:\n\
+                    \u{20} reporter fw\n    state healthy error 2 recover 2\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let port = snapshot.interface("ens1").unwrap();
+        assert_eq!(
+            (port.rdma.device.known().unwrap().as_str(), port.rdma.state.known().unwrap().as_str()),
+            ("mlx5_0", "active")
+        );
+        let reporter = &port.devlink.health.known().unwrap()[0];
+        assert_eq!((reporter.name.as_str(), reporter.errors.known()), ("fw", Some(&2)));
+    }
+
+    #[test]
+    fn adapters_on_the_usb() {
+        let tree = "$ lsusb -t\n/:  Bus 02.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/4p, 480M\n\
+                    \u{20}   |__ Port 1: Dev 2, If 0, Class=Vendor Specific Class, Driver=r8152, 480M\n    |__ Port 2: Dev 3, If 0, Class=Hub, Driver=hub/4p, 480M\n";
+        let log = "$ dmesg\n[   12.100000] r8152 2-1:1.0 eth1: carrier on\n";
+        let (snapshot, _) = one(&format!("{log}{tree}"));
+        let port = snapshot.interface("eth1").unwrap();
+        assert_eq!((port.usb.speed.known().unwrap().0, port.bus.known()), (480_000_000, Some(&Bus::Usb)));
+        assert_eq!((snapshot.interfaces.len(), port.usb.product.known()), (1, None));
+        // Nothing names the interface.
+        let (snapshot, _) = one(tree);
+        assert_eq!(snapshot.interfaces[0].name, "unnamed:3");
+        assert_eq!(snapshot.interfaces[0].driver.name.known().unwrap(), "r8152");
     }
 }

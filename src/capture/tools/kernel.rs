@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::super::command::Command;
-use super::super::site::Site;
-use super::{Intake, Tool};
+use super::super::site::{Site, sample_leaf};
+use super::{Intake, Tool, path_value};
 use crate::formats::conntrack;
 use crate::formats::cursor::Cursor;
 use crate::formats::kernel_log::speaker::is_common_name;
 use crate::formats::per_cpu::{self, PerCpu, Row, vector};
 use crate::formats::{cpu_list, cpu_mask};
-use crate::snapshot::PciAddress;
+use crate::reading::Reading;
+use crate::snapshot::{Irq, PciAddress};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "/proc/interrupts", answers: is_interrupts, begins: per_cpu::begins, read: interrupts },
@@ -24,36 +25,52 @@ fn is_interrupts(command: &Command) -> bool {
 }
 
 fn is_affinity(command: &Command) -> bool {
-    let ends = [
-        "smp_affinity",
-        "smp_affinity_list",
-        "effective_affinity",
-        "effective_affinity_list",
-        "affinity_hint",
-        "rps_cpus",
-        "xps_cpus",
-        "local_cpus",
-        "local_cpulist",
-        "rps_flow_cnt",
-    ];
+    let ends = ["smp_affinity", "smp_affinity_list", "effective_affinity", "effective_affinity_list", "affinity_hint"];
+    let of_irq = |file: &&str| {
+        file.strip_prefix("/proc/irq/")
+            .and_then(|rest| rest.rsplit('/').next())
+            .is_some_and(|name| ends.contains(&name))
+    };
     let files = command.files();
-    !files.is_empty() && files.iter().all(|file| ends.iter().any(|end| file.rsplit('/').next() == Some(end)))
+    !files.is_empty() && files.iter().all(of_irq)
 }
 
 /// Lines with a mask or a list of CPUs, perhaps behind the name of their file.
-fn affinity(cursor: &mut Cursor<'_>, _: &mut Intake<'_>) {
-    let is_set =
-        |text: &str| cpu_mask::members(text).is_some() || cpu_list::count(text).is_some() || text.trim().is_empty();
+fn affinity(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let files = intake.command.map(Command::files).unwrap_or_default();
+    let mut files = files.into_iter();
     while let Some(line) = cursor.peek() {
         let text = line.text.trim();
-        let value = match text.split_once(':') {
-            Some((file, value)) if file.starts_with('/') => value,
-            _ => text,
+        let (path, value) = match path_value(text) {
+            Some((path, value)) => (path, value),
+            None => (files.next().unwrap_or_default(), text),
         };
-        if text.is_empty() || !is_set(value) {
+        let list = path.ends_with("_list") || path.ends_with("list");
+        let cpus = if list { cpu_list::members(value) } else { cpu_mask::members(value) };
+        if text.is_empty() || cpus.is_none() && !value.is_empty() {
             break;
         }
         cursor.take();
+        if let Some(cpus) = cpus {
+            put_affinity(intake.site, path, &cpus, line.number);
+        }
+    }
+}
+
+/// Sets the CPUs of an interrupt that is known to be of an interface.
+fn put_affinity(site: &mut Site, path: &str, cpus: &[u32], line: u32) {
+    let Some((number, file)) = path.strip_prefix("/proc/irq/").and_then(|rest| rest.split_once('/')) else { return };
+    let source = site.source(line);
+    for interface in &mut site.snapshot.interfaces {
+        let Reading::Known(irqs, _) = &mut interface.irqs else { continue };
+        let Some(irq) = irqs.iter_mut().find(|irq| irq.number == number) else { continue };
+        match file {
+            "smp_affinity" | "smp_affinity_list" => irq.affinity = Reading::Known(cpus.to_vec(), source),
+            "effective_affinity" | "effective_affinity_list" => {
+                irq.effective_affinity = Reading::Known(cpus.to_vec(), source);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -61,6 +78,26 @@ fn interrupts(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(table) = per_cpu::parse(cursor) else { return };
     let partial = intake.is_filtered() || !table.has_head;
     put(intake.site, &table, partial);
+    soft(intake, &table, partial);
+}
+
+/// Adds the soft interrupts of each CPU. The head names CPUs that could be: those that did nothing at all are not there.
+fn soft(intake: &mut Intake<'_>, table: &PerCpu, partial: bool) {
+    let of_network: Vec<&Row> =
+        table.rows.iter().filter(|row| matches!(row.name.as_str(), "NET_RX" | "NET_TX")).collect();
+    if of_network.is_empty() || !table.has_head {
+        return;
+    }
+    for (column, cpu) in table.cpus.iter().enumerate() {
+        if table.rows.iter().all(|row| row.counts.get(column).is_none_or(|count| *count == 0)) {
+            continue;
+        }
+        let counts = of_network.iter().filter_map(|row| Some((row.name.clone(), *row.counts.get(column)?))).collect();
+        let source = intake.site.source(table.line);
+        super::cpu::row(intake, *cpu, table.line, |cpu| {
+            sample_leaf(&mut cpu.softirqs, "softirqs", source, counts, partial)
+        });
+    }
 }
 
 /// What the vectors of an interface counted.
@@ -98,6 +135,9 @@ fn put(site: &mut Site, table: &PerCpu, partial: bool) {
         }
     }
     for (name, vectors) in interfaces {
+        for row in vectors.queues.iter().chain(&vectors.others) {
+            vector_of(site, &name, row, table, partial);
+        }
         // An interface with one vector has it for all; else the one that bears its name alone tells of the link.
         let rows = if vectors.queues.is_empty() { vectors.others } else { vectors.queues };
         let mut counters: Vec<(String, u64)> = Vec::with_capacity(rows.len() + table.cpus.len() + 1);
@@ -108,6 +148,24 @@ fn put(site: &mut Site, table: &PerCpu, partial: bool) {
         let line = rows.first().map_or(table.line, |row| row.line);
         site.counters(&name, "interrupts", line, counters, partial);
     }
+}
+
+/// Adds the counts of one vector to the interrupts of its interface.
+fn vector_of(site: &mut Site, name: &str, row: &Row, table: &PerCpu, partial: bool) {
+    let source = site.source(row.line);
+    let served = table.cpus.iter().zip(&row.counts).filter(|(_, count)| **count > 0);
+    let counts = served.map(|(cpu, count)| (format!("cpu{cpu}"), *count)).collect();
+    let irqs = &mut site.interface(name).irqs;
+    if irqs.known().is_none() {
+        *irqs = Reading::Known(Vec::new(), source);
+    }
+    let Reading::Known(irqs, _) = irqs else { return };
+    let at = irqs.iter().position(|irq| irq.number == row.name).unwrap_or_else(|| {
+        let action = row.devices().concat();
+        irqs.push(Irq { number: row.name.clone(), action, ..Irq::default() });
+        irqs.len() - 1
+    });
+    sample_leaf(&mut irqs[at].counts, "interrupts", source, counts, partial);
 }
 
 fn sum<'c>(counts: impl Iterator<Item = &'c u64>) -> u64 {
@@ -150,6 +208,11 @@ mod tests {
             (vec![Some(12), Some(12)], true, false)
         );
         assert!(snapshot.interface("eth9").is_none());
+        let irqs = snapshot.interface("eth0").unwrap().irqs.known().unwrap();
+        assert_eq!((irqs.len(), irqs[0].number.as_str(), irqs[0].action.as_str()), (3, "58", "eth0-rx-0"));
+        assert_eq!(irqs[1].counts.known().unwrap().get("cpu2").unwrap().total(), Some(7));
+        // CPUs that never served it are left out.
+        assert!(irqs[2].counts.known().unwrap().get("cpu2").is_none());
     }
 
     #[test]
@@ -172,15 +235,24 @@ mod tests {
             (block.group.as_str(), block.get("insert_failed").unwrap().values.as_slice()),
             ("nf_conntrack_stat", &[Some(2)][..])
         );
-        let (snapshot, understood) = one(&format!("$ kubectl exec -it pod1 -- conntrack -S\n{rows}"));
-        assert!(snapshot.host.counters.known().is_none() && understood.left.is_empty());
+        // Each network namespace counts for itself.
+        let (snapshot, understood) =
+            one(&format!("# conntrack -S\n{rows}$ kubectl exec -it pod1 -- conntrack -S\n{}", rows.replace('2', "9")));
+        let block = &snapshot.host.counters.known().unwrap()[0];
+        assert!(block.get("insert_failed").unwrap().total() == Some(2) && understood.left.is_empty());
     }
 
     #[test]
-    fn masks_lists_and_numbers() {
-        let text = "$ cat /proc/irq/125/smp_affinity\nf\n$ grep . /proc/irq/*/smp_affinity_list\n/proc/irq/9/smp_affinity_list:0-3,8\n\
-                    $ cat /proc/net/ip_conntrack | wc -l\n544\n$ ls | grep -c x\n3\n$ cat /proc/softirqs\n      CPU0  CPU1\nNET_RX:  5  6\n";
-        let (_, understood) = one(text);
+    fn masks_and_lists_are_of_vectors() {
+        let text = "$ cat /proc/interrupts\n     CPU0  CPU1\n125:  5  0  IR-PCI-MSI 1-edge eth0\n$ cat /proc/irq/125/smp_affinity\nf\n\
+                    $ grep . /proc/irq/*/effective_affinity_list\n/proc/irq/9/effective_affinity_list:0-3,8\n\
+                    /proc/irq/125/effective_affinity_list:1\n\
+                    $ cat /proc/softirqs\n      CPU0  CPU1 CPU2\nNET_RX:  5  0 0\nTIMER: 1 1 0\n";
+        let (snapshot, understood) = one(text);
         assert_eq!(understood.left, []);
+        let irq = &snapshot.interface("eth0").unwrap().irqs.known().unwrap()[0];
+        assert_eq!((irq.affinity.known().unwrap().len(), irq.effective_affinity.known()), (4, Some(&vec![1])));
+        let cpus = snapshot.host.cpu_list.known().unwrap();
+        assert_eq!((cpus.len(), cpus[0].softirqs.known().unwrap().get("NET_RX").unwrap().total()), (2, Some(5)));
     }
 }

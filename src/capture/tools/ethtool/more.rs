@@ -1,15 +1,19 @@
 //! Outputs of ethtool that tell of the module, of hashing and the like, and its JSON.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::super::super::command::Command;
+use super::super::super::site::Site;
 use super::super::{Intake, Tool, is_interface_name};
-use super::{asks, device, refused};
+use super::{asks, device, refused, write_refusal};
 use crate::formats::cursor::{At, Cursor};
-use crate::formats::ethtool::{lists, module, statistics};
+use crate::formats::ethtool::module::{self, Module};
+use crate::formats::ethtool::{lists, statistics};
 use crate::formats::json;
-use crate::reading::Reading;
-use crate::snapshot::{Feature, Interface, LinkModes};
+use crate::reading::{Celsius, Decibel, Reading};
+use crate::snapshot::{Feature, Interface, LinkModes, ModuleLane};
 
 pub(in super::super) static TOOLS: &[Tool] = &[
     Tool {
@@ -96,28 +100,117 @@ fn begins_module(cursor: &Cursor<'_>) -> bool {
 }
 
 fn modules(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if refused(cursor, intake).is_some() {
+    if let Some(refusal) = refused(cursor, intake) {
+        write_refusal(intake, &refusal, |interface| &mut interface.module.identifier);
         return;
     }
-    module::parse(cursor);
+    let Some(found) = module::parse(cursor) else { return };
+    let name = intake.interface_or_stand_in(device(intake.command), found.line);
+    let filtered = intake.is_filtered();
+    module_of(intake.site, &name, found, filtered);
+}
+
+fn module_of(site: &mut Site, name: &str, found: Module, filtered: bool) {
+    site.put(name, |i| &mut i.module.present, At::new(true, found.line));
+    site.put_some(name, |i| &mut i.module.identifier, found.identifier);
+    site.put_some(name, |i| &mut i.module.vendor, found.vendor);
+    site.put_some(name, |i| &mut i.module.part_number, found.part);
+    site.put_some(name, |i| &mut i.module.bit_rate, found.bit_rate);
+    site.put_some(name, |i| &mut i.module.copper, found.copper);
+    site.put_some(name, |i| &mut i.module.diagnostics, found.diagnostics);
+    site.put_some(name, |i| &mut i.module.temperature, found.temperature.map(|at| at.map(Celsius)));
+    site.put_some(name, |i| &mut i.module.voltage, found.voltage);
+    site.put_some(name, |i| &mut i.module.tx_fault, found.tx_fault);
+    site.put_some(name, |i| &mut i.module.rx_los, found.rx_los);
+    if let Some(line) = found.compliance.first().map(|at| at.line) {
+        let codes = found.compliance.into_iter().map(|at| at.value).collect();
+        site.put(name, |i| &mut i.module.compliance, At::new(codes, line));
+    }
+    // A filter may have left lanes out, and those that it left in are no list of all.
+    if !found.lanes.is_empty() && (!filtered || found.lanes.iter().all(|lane| lane.received.is_some())) {
+        let lanes = found.lanes.into_iter().map(|lane| {
+            let mut power = |at: Option<At<f64>>| {
+                // No light at all is written as the least that a module can tell.
+                at.map_or_else(Reading::default, |at| {
+                    Reading::Known(Decibel(at.value.max(-40.0)), site.source(at.line))
+                })
+            };
+            let (rx_power, tx_power) = (power(lane.received), power(lane.sent));
+            let bias = lane.bias.map_or_else(Reading::default, |at| Reading::Known(at.value, site.source(at.line)));
+            ModuleLane { lane: lane.number, rx_power, tx_power, bias }
+        });
+        let lanes = lanes.collect();
+        site.put(name, |i| &mut i.module.lanes, At::new(lanes, found.line));
+    }
+    for (words, At { value, line }) in found.thresholds {
+        let power: Option<Leaf<Decibel>> = match words.as_str() {
+            "Laser rx power high alarm" => Some(|i| &mut i.module.thresholds.rx_power_high_alarm),
+            "Laser rx power low alarm" => Some(|i| &mut i.module.thresholds.rx_power_low_alarm),
+            "Laser rx power high warning" => Some(|i| &mut i.module.thresholds.rx_power_high_warn),
+            "Laser rx power low warning" => Some(|i| &mut i.module.thresholds.rx_power_low_warn),
+            "Laser output power high warning" => Some(|i| &mut i.module.thresholds.tx_power_high_warn),
+            "Laser output power low warning" => Some(|i| &mut i.module.thresholds.tx_power_low_warn),
+            _ => None,
+        };
+        if let Some(leaf) = power {
+            site.put(name, leaf, At::new(Decibel(value.max(-40.0)), line));
+        }
+        match words.as_str() {
+            "Laser bias current high warning" => {
+                site.put(name, |i| &mut i.module.thresholds.bias_high_warn, At::new(value, line))
+            }
+            "Laser bias current low warning" => {
+                site.put(name, |i| &mut i.module.thresholds.bias_low_warn, At::new(value, line))
+            }
+            "Module temperature high alarm" => {
+                site.put(name, |i| &mut i.module.thresholds.temperature_high_alarm, At::new(Celsius(value), line))
+            }
+            "Module temperature high warning" => {
+                site.put(name, |i| &mut i.module.thresholds.temperature_high_warn, At::new(Celsius(value), line))
+            }
+            _ => {}
+        }
+    }
 }
 
 fn hashing(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if refused(cursor, intake).is_some() {
+    if let Some(refusal) = refused(cursor, intake) {
+        write_refusal(intake, &refusal, |interface| &mut interface.rss.table);
         return;
     }
-    if let Some(found) = lists::hashing(cursor).filter(|found| is_interface_name(&found.interface)) {
-        intake.site.interface(&found.interface);
+    let Some(found) = lists::hashing(cursor).filter(|found| is_interface_name(&found.interface)) else { return };
+    let name = found.interface.as_str();
+    intake.site.interface(name);
+    // A ring that the table does not name is served by nobody.
+    let rings = found.rings.min(65_536) as usize;
+    if !found.table.is_empty() && !intake.is_filtered() && found.table.iter().all(|ring| (*ring as usize) < rings) {
+        let mut entries = vec![0; rings];
+        for ring in &found.table {
+            entries[*ring as usize] += 1;
+        }
+        intake.site.put(name, |i| &mut i.rss.table, At::new(entries, found.line));
+    }
+    if let [function] = found.functions.as_slice() {
+        intake.site.put(name, |i| &mut i.rss.function, At::new(function.clone(), found.line));
     }
 }
 
 fn flags(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let none = cursor.take_if(|text| (text.trim() == "No private flags defined").then_some(()));
-    if none.is_some() || refused(cursor, intake).is_some() {
+    if let Some(none) = cursor.take_if(|text| (text.trim() == "No private flags defined").then_some(())) {
+        if let Some(name) = device(intake.command).filter(|name| is_interface_name(name)) {
+            intake.site.put_absent(name, |i| &mut i.private_flags, none.line);
+        }
         return;
     }
-    if let Some(found) = lists::private_flags(cursor).filter(|found| is_interface_name(&found.interface)) {
-        intake.site.interface(&found.interface);
+    if let Some(refusal) = refused(cursor, intake) {
+        write_refusal(intake, &refusal, |interface| &mut interface.private_flags);
+        return;
+    }
+    let Some(found) = lists::private_flags(cursor).filter(|found| is_interface_name(&found.interface)) else { return };
+    let line = found.flags.first().map(|(name, _)| name.line);
+    let flags: BTreeMap<String, bool> = found.flags.into_iter().map(|(name, on)| (name.value, on)).collect();
+    if let Some(line) = line {
+        intake.site.put(&found.interface, |i| &mut i.private_flags, At::new(flags, line));
     }
 }
 
@@ -170,12 +263,12 @@ fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value,
     let is = |options: &[&str]| asks(command, options);
     let site = &mut *intake.site;
     site.interface(name);
-    let flags = |pairs: &[(&str, Leaf<bool>)], site: &mut super::super::super::site::Site| {
+    let flags = |pairs: &[(&str, Leaf<bool>)], site: &mut Site| {
         for (path, leaf) in pairs {
             site.put_some(name, leaf, one.pointer(path).and_then(Value::as_bool).map(|flag| At::new(flag, line)));
         }
     };
-    let numbers = |pairs: &[(&str, Leaf<u32>)], site: &mut super::super::super::site::Site| {
+    let numbers = |pairs: &[(&str, Leaf<u32>)], site: &mut Site| {
         for (path, leaf) in pairs {
             let number = one.pointer(path).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
             site.put_some(name, leaf, number.map(|number| At::new(number, line)));
@@ -189,6 +282,12 @@ fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value,
             Some((name, Feature { active, changeable: !fixed }))
         });
         site.put(name, |i| &mut i.features, At::new(rows.collect(), line));
+        let refused = one.as_object().into_iter().flatten().filter_map(|(name, row)| {
+            let flag = |key: &str| row.get(key).and_then(Value::as_bool);
+            (flag("requested")? != flag("active")? && flag("fixed") == Some(false))
+                .then(|| crate::formats::ethtool::features::kernel_name(name).to_owned())
+        });
+        site.put(name, |i| &mut i.features_refused, At::new(refused.collect(), line));
     } else if is(&["-a", "--show-pause"]) {
         flags(
             &[
@@ -285,6 +384,34 @@ mod tests {
                     # ethtool -n eth0\n8 RX rings available\nTotal 0 rules\n\n# ethtool -x eth0\nRX flow hash indirection table for eth0 with 2 RX ring(s):\n    0:      0     1\n";
         let (snapshot, understood) = one(text);
         assert_eq!(understood.left, []);
-        assert_eq!(snapshot.interface("eth0").unwrap().permanent_address.known().unwrap(), "52:54:00:e2:28:a3");
+        let port = snapshot.interface("eth0").unwrap();
+        assert_eq!(port.permanent_address.known().unwrap(), "52:54:00:e2:28:a3");
+        assert!(port.private_flags.is_absent());
+        assert_eq!(port.rss.table.known(), Some(&vec![1, 1]));
+        let lanes = snapshot.interface("swp47").unwrap().module.lanes.known().unwrap();
+        assert_eq!((lanes.len(), lanes[0].rx_power.known().unwrap().0), (1, -2.30));
+    }
+
+    #[test]
+    fn modules_flags_and_rings() {
+        let text = "# ethtool -m eth1\n\tIdentifier                                : 0x03 (SFP)\n\tReceiver signal average optical power     : 0.0000 mW / -inf dBm\n\
+                    \tLaser rx power low alarm threshold        : 0.0100 mW / -20.00 dBm\n# ethtool -m eth2\n\
+                    Cannot get module EEPROM information: Operation not supported\n# ethtool --show-priv-flags eth1\nPrivate flags for eth1:\n\
+                    legacy-rx          : on\n# ethtool -x eth1\nRX flow hash indirection table for eth1 with 3 RX ring(s):\n    0:      0     1     0     0\n\
+                    RSS hash function:\n    toeplitz: on\n    xor: off\n";
+        let (snapshot, _) = one(text);
+        let port = snapshot.interface("eth1").unwrap();
+        assert_eq!(
+            (port.module.identifier.known().unwrap().as_str(), port.module.present.known()),
+            ("SFP", Some(&true))
+        );
+        assert_eq!(port.module.lanes.known().unwrap()[0].rx_power.known().unwrap().0, -40.0);
+        assert_eq!(port.module.thresholds.rx_power_low_alarm.known().unwrap().0, -20.0);
+        assert_eq!(port.private_flags.known().unwrap()["legacy-rx"], true);
+        assert_eq!(
+            (port.rss.table.known(), port.rss.function.known().unwrap().as_str()),
+            (Some(&vec![3, 1, 0]), "toeplitz")
+        );
+        assert!(snapshot.interface("eth2").unwrap().module.identifier.is_absent());
     }
 }

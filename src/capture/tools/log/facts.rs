@@ -11,7 +11,7 @@ use crate::formats::kernel_log::link::{self, LinkMessage};
 use crate::formats::kernel_log::pcie::{self, Found};
 use crate::formats::kernel_log::speaker::{is_common_name, is_pci_address, speaker};
 use crate::reading::{BitsPerSecond, Reading};
-use crate::snapshot::{Duplex, PciAddress, PcieRole};
+use crate::snapshot::{Bus, Duplex, PciAddress, PcieRole};
 
 /// What was heard of one interface; the last message counts.
 #[derive(Default)]
@@ -41,6 +41,12 @@ impl Heard {
     }
 }
 
+/// The interface in `removed PHC on eth6` and `registered PHC device on eth0`, which drivers say of the function alone.
+fn clock_of(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once(" PHC on ").or_else(|| message.split_once(" PHC device on "))?;
+    rest.split_ascii_whitespace().next()
+}
+
 /// Drivers of the PCI core and of ports, which drive functions of any class.
 const GENERAL: &[&str] = &["pci", "pcieport", "pci_bus", "pciehp", "vfio-pci", "virtio-pci", "iommu", "xen_pciback"];
 
@@ -58,7 +64,14 @@ pub(super) fn hear(site: &mut Site, records: &[Record<'_>]) {
         }
         let message = link::message(said.message);
         let subject = message.as_ref().and_then(|message| message.subject).filter(|name| is_common_name(name));
-        let Some(name) = said.interface.or(subject).filter(|name| is_interface_name(name)) else { continue };
+        let Some(name) = said
+            .interface
+            .or(subject)
+            .or_else(|| clock_of(said.message).filter(|_| address.is_some()))
+            .filter(|name| is_interface_name(name))
+        else {
+            continue;
+        };
         if let Some(former) = said.former.and_then(|former| heard.remove(former)) {
             heard.entry(name.to_owned()).or_insert(former);
         }
@@ -98,6 +111,7 @@ fn put(site: &mut Site, name: &str, heard: Heard) {
         } else if is_elsewhere(&bus.value) {
             site.put_absent(name, |i| &mut i.device, bus.line);
         }
+        site.put_some(name, |i| &mut i.bus, kind_of(&bus.value).map(|kind| At::new(kind, bus.line)));
         site.put(name, |i| &mut i.driver.bus_info, bus);
     }
     site.put_some(name, |i| &mut i.driver.name, heard.driver);
@@ -116,10 +130,29 @@ fn put(site: &mut Site, name: &str, heard: Heard) {
 
 /// True for addresses of the USB and of platforms, which have no PCI function of their own.
 fn is_elsewhere(bus: &str) -> bool {
-    let usb = bus.split_once('-').is_some_and(|(hub, rest)| {
+    matches!(kind_of(bus), Some(Bus::Usb | Bus::Platform))
+}
+
+/// The bus that an address is of; none where its form does not tell.
+fn kind_of(address: &str) -> Option<Bus> {
+    let usb = address.split_once('-').is_some_and(|(hub, rest)| {
         hub.bytes().all(|byte| byte.is_ascii_digit()) && rest.contains(':') && !hub.is_empty()
     });
-    usb || bus.ends_with(".ethernet") || bus.starts_with("mdio-bus:")
+    let numbered = |start: &str| {
+        let rest = address.strip_prefix(start).unwrap_or_default();
+        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    if is_pci_address(address) {
+        Some(Bus::Pci)
+    } else if usb {
+        Some(Bus::Usb)
+    } else if address.ends_with(".ethernet") || address.starts_with("mdio-bus:") {
+        Some(Bus::Platform)
+    } else if numbered("virtio") || numbered("vif-") {
+        Some(Bus::Virtual)
+    } else {
+        None
+    }
 }
 
 /// What a message of a driver, or of the kernel when it found the function, says of a PCI function.

@@ -292,7 +292,7 @@ fn message_of_json(text: &str) -> Option<String> {
 mod tests {
     use super::super::super::transcript::one;
     use crate::reading::{GapKind, Seconds};
-    use crate::snapshot::{Duplex, PcieRole, Snapshot};
+    use crate::snapshot::{Bus, Duplex, PcieRole, Snapshot};
 
     fn log(snapshot: &Snapshot) -> Vec<(Option<f64>, &str)> {
         let lines = snapshot.host.log.known().unwrap();
@@ -349,7 +349,7 @@ mod tests {
         let port = snapshot.interface("eth0").unwrap();
         // The excerpt ends with a fall: nothing is said of now.
         assert_eq!((port.link.up.known(), port.link.speed.known().unwrap().0), (None, 1_000_000_000));
-        assert!(port.device.is_absent());
+        assert!(port.device.is_absent() && port.bus.known() == Some(&Bus::Platform));
     }
 
     #[test]
@@ -405,6 +405,15 @@ mod tests {
         let links = snapshot.devices[0].pcie.links.known().unwrap();
         assert_eq!(links[0].upper.known().unwrap().to_string(), "0000:00:1d.0");
         assert!(links[0].speed.known().is_none());
+    }
+
+    #[test]
+    fn a_clock_names_the_interface_of_a_function() {
+        let text = "$ dmesg\nkernel: ixgbe 0000:5e:00.0: failed to initialize because an unsupported SFP+ module type was detected.\n\
+                    kernel: ixgbe 0000:5e:00.0: removed PHC on eth6\n";
+        let (snapshot, _) = one(text);
+        assert_eq!(snapshot.interface("eth6").unwrap().device.known().unwrap().to_string(), "0000:5e:00.0");
+        assert_eq!(log(&snapshot).len(), 2);
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn put(intake: &mut Intake<'_>, address: PciAddress, function: &Function, filter
         mps_supported: function.payload_most.clone().map(|at| at.map(Bytes)),
         mrrs: function.read_request.clone().map(|at| at.map(Bytes)),
         relaxed_ordering: function.relaxed_ordering.clone(),
+        aspm: function.aspm.clone(),
     }
     for (link, is_now) in [(&function.link_now, true), (&function.link_most, false)] {
         let Some(At { value: figures, line }) = link else { continue };
@@ -112,6 +113,7 @@ fn put(intake: &mut Intake<'_>, address: PciAddress, function: &Function, filter
         held.mps_supported.fill(Reading::Unknown(gap));
         held.mrrs.fill(Reading::Unknown(gap));
         held.relaxed_ordering.fill(Reading::Unknown(gap));
+        held.aspm.fill(Reading::Unknown(gap));
     } else if let Some(line) = function.shows_capabilities.filter(|_| function.kind.is_none() && !filtered) {
         // All capabilities were shown, and the one of PCI Express is not among them.
         let source = site.source(line);
@@ -121,6 +123,7 @@ fn put(intake: &mut Intake<'_>, address: PciAddress, function: &Function, filter
         held.mps_supported.fill(Reading::Absent(source));
         held.mrrs.fill(Reading::Absent(source));
         held.relaxed_ordering.fill(Reading::Absent(source));
+        held.aspm.fill(Reading::Absent(source));
     }
 }
 

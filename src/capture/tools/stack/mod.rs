@@ -130,10 +130,11 @@ fn put_bond(site: &mut Site, name: &str, found: Bonding, filtered: bool) {
             link_failures: known(site, member.link_failures.clone()),
             aggregator: known(site, member.aggregator.clone()),
             speed: known(site, speed.clone()),
-            ..BondMember::default()
+            churned: known(site, member.churned.clone()),
         };
         if lacp == Some(false) && !filtered {
             row.aggregator = Reading::Absent(site.source(member.line));
+            row.churned = Reading::Absent(site.source(member.line));
         }
         if member.speed.is_some() && speed.is_none() {
             row.speed = Reading::Unknown(site.snapshot.origins.gap(unsaid));
@@ -179,6 +180,7 @@ fn vlans(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         site.put(name, |i| &mut i.kind, At::new(InterfaceKind::Vlan, row.line));
         site.put(name, |i| &mut i.stack.parent, At::new(row.value.parent.clone(), row.line));
         site.put(name, |i| &mut i.vlan_tags, At::new(tags, row.line));
+        site.put(name, |i| &mut i.vlan_id, At::new(row.value.id, row.line));
     }
 }
 
@@ -186,6 +188,7 @@ fn bridges(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(found) = bridging::parse(cursor) else { return };
     for bridge in found.iter().filter(|bridge| is_interface_name(&bridge.name)) {
         gather(intake.site, &bridge.name, InterfaceKind::Bridge, &bridge.ports, bridge.line);
+        intake.site.put(&bridge.name, |i| &mut i.bridge.stp, At::new(bridge.stp, bridge.line));
     }
 }
 

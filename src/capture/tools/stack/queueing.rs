@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::super::super::command::Command;
-use super::super::super::site::Site;
-use super::super::{Intake, Tool};
+use super::super::super::site::{Site, sample_leaf};
+use super::super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::tc::{self, Discipline, option, rate};
 use crate::reading::{BitsPerSecond, Gap, GapKind, Reading};
-use crate::snapshot::{Counter, CounterBlock, Qdisc};
+use crate::snapshot::{Counter, CounterBlock, Qdisc, TcAction};
 
 pub(super) const TC: Tool = Tool {
     name: "tc",
@@ -140,14 +140,51 @@ fn classes(site: &mut Site, rows: &[&Discipline], qdiscs: &mut [Qdisc]) {
 }
 
 fn filters(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let Some(At { value: Some(policed), line }) = tc::filters(cursor) else { return };
-    let Some(name) = device(intake.command).filter(|name| super::super::is_interface_name(name)).map(str::to_owned)
-    else {
-        return;
-    };
-    let rows = vec![("police_packets".to_owned(), policed.packets), ("police_drops".to_owned(), policed.drops)];
+    let Some(found) = tc::filters(cursor) else { return };
+    let Some(first) = found.first().map(|action| action.line) else { return };
+    let Some(name) = device(intake.command).filter(|name| is_interface_name(name)).map(str::to_owned) else { return };
     let partial = intake.is_filtered();
-    intake.site.counters(&name, "tc_actions", line, rows, partial);
+    let asked = intake.command.and_then(|command| ["ingress", "egress"].into_iter().find(|hook| command.has(hook)));
+    let site = &mut *intake.site;
+    let mut actions = site.interface(&name).tc_actions.known().cloned().unwrap_or_default();
+    let mut policed: [Option<u64>; 2] = [None; 2];
+    for action in &found {
+        let count = |name: &str| action.counters.iter().find(|(held, _)| *held == name).map(|(_, count)| *count);
+        let hook = if action.hook.is_empty() { asked.unwrap_or_default() } else { action.hook.as_str() };
+        if action.kind == "police" {
+            for (sum, name) in policed.iter_mut().zip(["sent_packets", "dropped"]) {
+                *sum = match (*sum, count(name)) {
+                    (Some(sum), Some(count)) => Some(sum.saturating_add(count)),
+                    (sum, count) => sum.or(count),
+                };
+            }
+        }
+        let source = site.source(action.line);
+        let kept = action.counters.iter().filter(|(name, _)| *name != "requeues");
+        let counters: Vec<(String, u64)> = kept.map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        let mut row = TcAction { hook: hook.to_owned(), kind: action.kind.clone(), ..TcAction::default() };
+        row.rate = match action.rate {
+            Some(rate) => Reading::Known(BitsPerSecond(rate), source),
+            None => Reading::Absent(source),
+        };
+        if !counters.is_empty() {
+            sample_leaf(&mut row.counters, "tc_actions", source, counters, partial);
+        }
+        actions.push(row);
+    }
+    // The same command again is a further sample of the sums, and no further list of actions.
+    if site
+        .interface(&name)
+        .tc_actions
+        .known()
+        .is_none_or(|held| !held.iter().any(|row| actions.last().is_some_and(|last| row.hook == last.hook)))
+    {
+        site.put(&name, |i| &mut i.tc_actions, At::new(actions, first));
+    }
+    if let [Some(packets), Some(drops)] = policed {
+        let rows = vec![("police_packets".to_owned(), packets), ("police_drops".to_owned(), drops)];
+        site.counters(&name, "tc_actions", first, rows, partial);
+    }
 }
 
 #[cfg(test)]
@@ -180,5 +217,22 @@ mod tests {
         assert!(first("lo").counters.is_none() && first("lo").rate.is_absent());
         assert_eq!(first("eth0").rate.known().unwrap().0, 90_000_000);
         assert!(first("eth1").rate.gap().is_some());
+    }
+
+    #[test]
+    fn what_a_policer_drops() {
+        let text = "# tc -s filter show dev eth0 ingress\nfilter protocol all pref 1 matchall chain 0\nfilter protocol all pref 1 matchall chain 0 handle 0x1\n\
+                    \taction order 1:  police 0x1 rate 10Mbit burst 10Kb mtu 2Kb action drop overhead 0b\n\
+                    \tSent 1234 bytes 12 pkts (dropped 3, overlimits 4 requeues 0)\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let port = snapshot.interface("eth0").unwrap();
+        let action = &port.tc_actions.known().unwrap()[0];
+        assert_eq!(
+            (action.hook.as_str(), action.kind.as_str(), action.rate.known().unwrap().0),
+            ("ingress", "police", 10_000_000)
+        );
+        assert_eq!(action.counters.known().unwrap().get("dropped").unwrap().total(), Some(3));
+        assert_eq!(port.counters[0].get("police_drops").unwrap().total(), Some(3));
     }
 }
