@@ -19,7 +19,7 @@ const NAMES: [&str; 3] = ["nr_periods", "nr_throttled", "throttled_usec"];
 /// What is kept for the second sample.
 #[derive(Default)]
 pub(super) struct Sample {
-    /// Files by the name of their group.
+    /// Files by the name of their group, of those that could be read.
     files: BTreeMap<String, String>,
     at: u64,
 }
@@ -99,7 +99,8 @@ pub(super) fn first(scan: &mut Scan<'_>, processes: &[u32]) -> Sample {
             blocks.push(block);
         }
     }
-    Sample { files: files.clone(), at }
+    let groups: BTreeSet<String> = found.keys().map(|group| (*group).to_owned()).collect();
+    Sample { files: files.into_iter().filter(|(group, _)| groups.contains(group)).collect(), at }
 }
 
 /// The second sample.
@@ -113,7 +114,8 @@ pub(super) fn again(scan: &mut Scan<'_>, sample: &Sample) {
     let rows = rows(&found);
     let Reading::Known(blocks, _) = &mut scan.out.host.counters else { return };
     // A group that is gone would make the sums smaller.
-    let Some(block) = blocks.iter_mut().find(|block| block.group == GROUP && !found.is_empty()) else { return };
+    let whole = found.len() == sample.files.len();
+    let Some(block) = blocks.iter_mut().find(|block| block.group == GROUP && whole) else { return };
     block.append(after, rows.iter().map(|(name, figure)| (name.as_str(), *figure)));
 }
 

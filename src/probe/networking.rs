@@ -1,6 +1,6 @@
 //! The network stack of the host: its parameters, and counters that belong to no interface.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Reply, Request};
 use super::plan::{self, Probe};
@@ -121,6 +121,8 @@ const TABLES: [Table; 9] = [
 #[derive(Default)]
 pub(super) struct Tables {
     online: Option<Vec<u32>>,
+    /// Of how many tables each group is the sum.
+    parts: BTreeMap<&'static str, usize>,
     at: u64,
 }
 
@@ -150,9 +152,10 @@ pub(super) fn counters(scan: &mut Scan<'_>) -> Tables {
     let replies = scan.kernel.call(&requests);
     let online =
         replies.last().and_then(Reply::bytes).and_then(|text| cpu_list::members(&String::from_utf8_lossy(text)));
-    let tables = Tables { online, at: scan.kernel.now_ms() };
+    let mut tables = Tables { online, parts: BTreeMap::new(), at: scan.kernel.now_ms() };
     let mut found: Vec<(&str, SourceId, Vec<(String, u64)>)> = Vec::new();
     let mut gap = None;
+    let mut torn: BTreeSet<&str> = BTreeSet::new();
     for (table, reply) in TABLES.iter().zip(&replies) {
         // A part of the kernel that is not loaded has no such file.
         if matches!(reply, Reply::Error { errno: libc::ENOENT, .. }) && !found.is_empty() {
@@ -163,10 +166,17 @@ pub(super) fn counters(scan: &mut Scan<'_>) -> Tables {
                 Some((.., sums)) => add_up(sums, &rows),
                 None => found.push((table.group, source, rows)),
             },
-            Reading::Unknown(why) => gap = Some(why),
-            Reading::Absent(_) => {}
+            Reading::Unknown(why) => {
+                gap = Some(why);
+                torn.insert(table.group);
+                continue;
+            }
+            Reading::Absent(_) => continue,
         }
+        *tables.parts.entry(table.group).or_default() += 1;
     }
+    // The sum of what is left would seem to grow once the rest is read again.
+    found.retain(|(group, ..)| !torn.contains(group));
     let blocks: Vec<CounterBlock> =
         found.into_iter().map(|(group, source, rows)| statistics::block(group, source, rows)).collect();
     scan.out.host.counters = match (blocks.first(), gap) {
@@ -185,11 +195,16 @@ pub(super) fn again(scan: &mut Scan<'_>, tables: &Tables) {
     let Reading::Known(blocks, _) = &mut scan.out.host.counters else { return };
     for block in blocks {
         let tables_of = TABLES.iter().zip(&replies).filter(|(table, _)| table.group == block.group);
-        let rows = tables_of.filter_map(|(table, reply)| {
-            let text = reply.bytes().map(String::from_utf8_lossy)?;
-            table.rows(&text, tables.online.as_deref())
-        });
-        let sums = rows.reduce(|mut sums, rows| {
+        let rows: Vec<Vec<(String, u64)>> = tables_of
+            .filter_map(|(table, reply)| {
+                let text = reply.bytes().map(String::from_utf8_lossy)?;
+                table.rows(&text, tables.online.as_deref())
+            })
+            .collect();
+        if tables.parts.get(block.group.as_str()) != Some(&rows.len()) {
+            continue;
+        }
+        let sums = rows.into_iter().reduce(|mut sums, rows| {
             add_up(&mut sums, &rows);
             sums
         });

@@ -156,8 +156,8 @@ pub(super) struct Services {
 
 /// Reads what runs.
 pub(super) fn collect(scan: &mut Scan<'_>) -> (Services, Sample) {
-    let named = match named(scan) {
-        Ok(named) => named,
+    let (named, untold) = match named(scan) {
+        Ok(found) => found,
         Err(gap) => {
             let host = &mut scan.out.host;
             host.services = Reading::Unknown(gap);
@@ -167,7 +167,7 @@ pub(super) fn collect(scan: &mut Scan<'_>) -> (Services, Sample) {
         }
     };
     banned(scan);
-    let services = services(scan, &named);
+    let services = services(scan, &named, untold);
     let sees_kernel = named.iter().any(|one| (one.id, one.name.as_str()) == KTHREADD);
     if !sees_kernel {
         let gap = scan.dead_end(GapKind::NotPermitted, "kernel threads are not to be seen from this PID namespace");
@@ -184,8 +184,8 @@ pub(super) fn collect(scan: &mut Scan<'_>) -> (Services, Sample) {
     (services, sample)
 }
 
-/// All processes with their names; one that ends meanwhile is left out.
-fn named(scan: &mut Scan<'_>) -> Result<Vec<Named>, GapId> {
+/// All processes with their names; one that ends meanwhile is left out. With them the reason why others do not tell theirs.
+fn named(scan: &mut Scan<'_>) -> Result<(Vec<Named>, Option<GapId>), GapId> {
     let [list] = scan.batch(&[Request::list("/proc")]);
     let Some(names) = list.bytes() else { return Err(scan.refusal(&list, &plan::PROCESSES, "")) };
     let ids: Vec<u32> = zero_ended(names).filter_map(|name| std::str::from_utf8(name).ok()?.parse().ok()).collect();
@@ -197,18 +197,22 @@ fn named(scan: &mut Scan<'_>) -> Result<Vec<Named>, GapId> {
         let detail = format!("{} processes are too many to look at", ids.len());
         return Err(scan.gap(GapKind::NotCollected, detail, &plan::PROCESSES, ""));
     }
-    let names = names_of(scan.kernel, ids.iter().map(|id| format!("/proc/{id}")));
-    if names.iter().all(Option::is_none) {
-        return Err(scan.gap(GapKind::Failed, "no process tells its name", &plan::PROCESSES, ""));
-    }
-    Ok(ids.into_iter().zip(names).filter_map(|(id, name)| Some(Named { id, name: name? })).collect())
+    let replies = names_of(scan.kernel, ids.iter().map(|id| format!("/proc/{id}")));
+    let refused =
+        |reply: &&Reply| !matches!(reply, Reply::Bytes(_) | Reply::Error { errno: libc::ENOENT | libc::ESRCH, .. });
+    let untold = replies.iter().find(refused).map(|reply| scan.refusal(reply, &plan::PROCESSES, ""));
+    let named = ids.into_iter().zip(&replies).filter_map(|(id, reply)| Some(Named { id, name: name(reply)? }));
+    Ok((named.collect(), untold))
 }
 
-/// Names of processes or threads by their directories.
-fn names_of(kernel: &mut dyn Kernel, directories: impl Iterator<Item = String>) -> Vec<Option<String>> {
+/// Asks for the names of processes or threads by their directories.
+fn names_of(kernel: &mut dyn Kernel, directories: impl Iterator<Item = String>) -> Vec<Reply> {
     let requests: Vec<Request> = directories.map(|path| Request::read(path + "/comm").most(64)).collect();
-    let name = |reply: Reply| Some(String::from_utf8_lossy(reply.bytes()?).trim_end_matches('\n').to_owned());
-    kernel.call(&requests).into_iter().map(name).collect()
+    kernel.call(&requests)
+}
+
+fn name(reply: &Reply) -> Option<String> {
+    Some(String::from_utf8_lossy(reply.bytes()?).trim_end_matches('\n').to_owned())
 }
 
 /// The full name of a program that matters, by what the kernel keeps of it.
@@ -216,7 +220,8 @@ fn service(name: &str) -> Option<&'static str> {
     SERVICES.iter().copied().find(|full| full.get(..KEPT).unwrap_or(full) == name)
 }
 
-fn services(scan: &mut Scan<'_>, named: &[Named]) -> Services {
+/// A program that was not found may be one that does not tell its name.
+fn services(scan: &mut Scan<'_>, named: &[Named], untold: Option<GapId>) -> Services {
     let mut found: BTreeSet<&str> = BTreeSet::new();
     let mut services = Services::default();
     for one in named {
@@ -229,8 +234,15 @@ fn services(scan: &mut Scan<'_>, named: &[Named]) -> Services {
     }
     let source = scan.file("/proc");
     let host = &mut scan.out.host;
-    host.irqbalance.running = Reading::Known(found.contains("irqbalance"), source);
-    host.services = Reading::Known(found.into_iter().map(ToOwned::to_owned).collect(), source);
+    let balances = found.contains("irqbalance");
+    host.irqbalance.running = match untold.filter(|_| !balances) {
+        Some(gap) => Reading::Unknown(gap),
+        None => Reading::Known(balances, source),
+    };
+    host.services = match untold {
+        Some(gap) => Reading::Unknown(gap),
+        None => Reading::Known(found.into_iter().map(ToOwned::to_owned).collect(), source),
+    };
     services
 }
 
@@ -325,9 +337,9 @@ fn below(kernel: &mut dyn Kernel, directories: &[String]) -> Vec<String> {
             names.map(move |name| format!("{path}/{}", String::from_utf8_lossy(name)))
         })
         .collect();
-    let names = names_of(kernel, paths.iter().cloned());
-    let is_vhost = |name: &Option<String>| name.as_ref().is_some_and(|name| name.starts_with("vhost-"));
-    paths.into_iter().zip(names).filter(|(_, name)| is_vhost(name)).map(|(path, _)| path).collect()
+    let replies = names_of(kernel, paths.iter().cloned());
+    let is_vhost = |reply: &Reply| name(reply).is_some_and(|name| name.starts_with("vhost-"));
+    paths.into_iter().zip(replies).filter(|(_, reply)| is_vhost(reply)).map(|(path, _)| path).collect()
 }
 
 fn stats(kernel: &mut dyn Kernel, paths: &[String]) -> Vec<Option<pid_stat::PidStat>> {

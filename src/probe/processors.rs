@@ -77,7 +77,9 @@ fn cache(scan: &mut Scan<'_>) {
         Some((level, size.checked_mul(1024)?, path.clone()))
     };
     let last = directories.iter().zip(&levels).zip(&sizes).filter_map(row).max_by_key(|(level, ..)| *level);
-    scan.out.host.processors.llc = match last {
+    // One that could not be read may be the last.
+    let unread = levels.iter().chain(&sizes).find(|reply| reply.bytes().is_none()).cloned();
+    scan.out.host.processors.llc = match last.filter(|_| unread.is_none()) {
         Some((_, size, path)) => Reading::Known(Bytes(size), scan.file(format!("{path}/size"))),
         None => Reading::Unknown(scan.gap(GapKind::Failed, format!("{folder} names no cache"), &plan::TOPOLOGY, "")),
     };
@@ -158,8 +160,17 @@ fn power(scan: &mut Scan<'_>) {
         return;
     }
     let supplies: Vec<String> = list(&reply).iter().map(|name| format!("{SUPPLIES}/{name}")).collect();
-    let [kinds, scopes, online, statuses] = ["type", "scope", "online", "status"]
-        .map(|name| each(scan, &supplies, name).iter().map(text).collect::<Vec<_>>());
+    let mut unread = None;
+    let [kinds, scopes, online, statuses] = ["type", "scope", "online", "status"].map(|name| {
+        let replies = each(scan, &supplies, name);
+        let refused = replies.iter().find(|reply| reply.bytes().is_none() && !is_missing(reply));
+        unread = unread.take().or_else(|| refused.cloned());
+        replies.iter().map(text).collect::<Vec<_>>()
+    });
+    if let Some(unread) = unread {
+        scan.out.host.processors.on_battery = Reading::Unknown(scan.refusal(&unread, &plan::POWER, ""));
+        return;
+    }
     let mut fed = false;
     let mut drained = false;
     for at in 0..supplies.len() {

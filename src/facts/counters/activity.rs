@@ -47,8 +47,12 @@ fn rows<'a>(
         let block = block(cpu)?;
         first = first.or(Some(block));
         for name in names {
-            // Kernels before 2.6.11 have fewer times.
-            let Some(counter) = block.get(name) else { continue };
+            let counter = match block.get(name) {
+                Some(counter) => counter,
+                // Kernels before 2.6.11 have fewer times.
+                None if names.len() > 1 => continue,
+                None => return None,
+            };
             all.push(Row { counter, width: None, instance: cpu.number.to_string() });
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, Folders, contents, doubt, fragments, holds, names, row};
+use super::{Content, Files, Folders, contents, doubt, fragments, holds, holds_if, names, row};
 use crate::formats::configured::fragments::last_wins;
 use crate::formats::configured::{Setting, modprobe, scripts, udev};
 use crate::snapshot::ConfiguredSetting;
@@ -51,11 +51,12 @@ fn add(
     single: impl Fn(&str) -> bool,
     found: &mut Vec<ConfiguredSetting>,
 ) {
-    let files = fragments(scan, folders, suffix);
+    let Files { fragments: files, whole: mut sure } = fragments(scan, folders, suffix);
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let texts = contents(scan, &paths, &plan::CONFIGURED);
     let mut all: Vec<(bool, String, Setting)> = Vec::new();
     for (file, content) in files.into_iter().zip(texts) {
+        sure &= !matches!(content, Content::Closed);
         if let Content::Text(text) = content {
             all.extend(parse(&text).into_iter().map(|setting| (file.masked, file.path.clone(), setting)));
         }
@@ -65,7 +66,7 @@ fn add(
         (setting.scope.clone(), setting.key.clone(), own)
     }));
     for ((masked, path, setting), wins) in all.into_iter().zip(wins) {
-        let wins = holds(scan, wins && !masked);
+        let wins = holds_if(scan, wins && !masked, sure);
         found.push(row(manager, &path, setting, wins));
     }
 }
@@ -93,7 +94,7 @@ const SHIPPED: [&str; 1] = ["ethtool"];
 fn units(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let mut folders = vec![UNITS.to_owned()];
     folders.extend(TARGETS.map(|target| format!("{UNITS}/{target}.target.wants")));
-    let mut listed = names(scan, &folders, &plan::CONFIGURED).into_iter();
+    let mut listed = names(scan, &folders, &plan::CONFIGURED).names.into_iter();
     let own: Vec<String> =
         listed.next().unwrap_or_default().into_iter().filter(|name| name.ends_with(".service")).collect();
     let pulled: BTreeSet<String> = listed.flatten().collect();
@@ -113,7 +114,7 @@ fn commands(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let folders = SCRIPT_FOLDERS.map(ToOwned::to_owned);
     let listed = names(scan, &folders, &plan::CONFIGURED);
     let mut paths: Vec<String> = SCRIPTS.map(ToOwned::to_owned).to_vec();
-    for (folder, names) in folders.iter().zip(listed) {
+    for (folder, names) in folders.iter().zip(listed.names) {
         let own = names.into_iter().filter(|name| !SHIPPED.contains(&name.as_str()));
         paths.extend(own.map(|name| format!("{folder}/{name}")));
     }

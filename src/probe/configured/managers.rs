@@ -2,7 +2,7 @@
 
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, contents, doubt, fragments, holds, names, row};
+use super::{Content, Files, contents, doubt, fragments, holds, holds_if, names, row};
 use crate::formats::configured::fragments::last_wins;
 use crate::formats::configured::{Setting, ifcfg, ifupdown, netplan, network_manager};
 use crate::formats::glob;
@@ -20,13 +20,20 @@ pub(super) fn collect(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
 }
 
 /// Adds settings of which those that come once hold. Of several of the same key nobody can tell here which does.
-fn add_single(scan: &mut Scan<'_>, manager: &str, all: Vec<(String, Setting)>, found: &mut Vec<ConfiguredSetting>) {
+/// `sure` says that nothing was left unread.
+fn add_single(
+    scan: &mut Scan<'_>,
+    manager: &str,
+    all: Vec<(String, Setting)>,
+    sure: bool,
+    found: &mut Vec<ConfiguredSetting>,
+) {
     let key = |setting: &Setting| (setting.scope.clone(), setting.key.clone());
     let forward = last_wins(all.iter().map(|(_, setting)| key(setting)));
     let mut backward = last_wins(all.iter().rev().map(|(_, setting)| key(setting)));
     backward.reverse();
     for (((file, setting), last), first) in all.into_iter().zip(forward).zip(backward) {
-        let wins = if last && first { holds(scan, true) } else { doubt(scan, "the key comes more than once") };
+        let wins = if last && first { holds_if(scan, true, sure) } else { doubt(scan, "the key comes more than once") };
         found.push(row(manager, &file, setting, wins));
     }
 }
@@ -37,7 +44,8 @@ fn connections(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let listed = names(scan, &folders, &plan::CONNECTIONS);
     // Of one name the first directory's file is read. Old files have no ending.
     let mut paths: Vec<String> = Vec::new();
-    for (folder, names) in folders.iter().zip(listed) {
+    let mut sure = listed.whole;
+    for (folder, names) in folders.iter().zip(listed.names) {
         for name in names {
             let is_kept = !name.starts_with('.') && !name.ends_with('~') && !name.ends_with(".nmmeta");
             if is_kept && !paths.iter().any(|path| path.rsplit('/').next() == Some(&name)) {
@@ -48,17 +56,18 @@ fn connections(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let texts = contents(scan, &paths, &plan::CONNECTIONS);
     let mut all = Vec::new();
     for (path, content) in paths.into_iter().zip(texts) {
+        sure &= !matches!(content, Content::Closed);
         if let Content::Text(text) = content {
             all.extend(network_manager::connection(&text).into_iter().map(|setting| (path.clone(), setting)));
         }
     }
-    add_single(scan, "NetworkManager", all, found);
+    add_single(scan, "NetworkManager", all, sure, found);
 }
 
 /// netplan reads the files of three directories by name; a later file replaces single keys.
 fn plans(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let folders = ["/run/netplan", "/etc/netplan", "/lib/netplan"].map(ToOwned::to_owned).to_vec();
-    let files = fragments(scan, &folders, ".yaml");
+    let Files { fragments: files, whole } = fragments(scan, &folders, ".yaml");
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let texts = contents(scan, &paths, &plan::CONFIGURED);
     let closed = texts.iter().rposition(|content| matches!(content, Content::Closed));
@@ -75,11 +84,8 @@ fn plans(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
         (setting.scope.clone(), setting.key.clone(), own)
     }));
     for ((place, masked, path, setting), wins) in all.into_iter().zip(wins) {
-        let wins = if wins && !masked && closed.is_some_and(|closed| closed > place) {
-            doubt(scan, "a file that is read later could not be read here")
-        } else {
-            holds(scan, wins && !masked)
-        };
+        let sure = whole && closed.is_none_or(|closed| closed < place);
+        let wins = holds_if(scan, wins && !masked, sure);
         found.push(row("netplan", &path, setting, wins));
     }
 }
@@ -89,22 +95,26 @@ fn stanzas(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let mut all: Vec<(String, Setting)> = Vec::new();
     let mut open = vec!["/etc/network/interfaces".to_owned()];
     let mut seen = open.clone();
+    let mut sure = true;
     for _ in 0..DEPTH {
         let texts = contents(scan, &open, &plan::CONFIGURED);
         let mut next = Vec::new();
         for (path, content) in std::mem::take(&mut open).into_iter().zip(texts) {
+            sure &= !matches!(content, Content::Closed);
             let Content::Text(text) = content else { continue };
             let file = ifupdown::parse(&text);
             all.extend(file.settings.into_iter().map(|setting| (path.clone(), setting)));
             for source in &file.sources {
-                next.extend(expand(scan, source));
+                next.extend(expand(scan, source, &mut sure));
             }
             for folder in &file.directories {
                 let folder = absolute(folder);
                 let plain =
                     |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-                let listed = names(scan, std::slice::from_ref(&folder), &plan::CONFIGURED).pop().unwrap_or_default();
-                next.extend(listed.into_iter().filter(plain).map(|name| format!("{folder}/{name}")));
+                let listed = names(scan, std::slice::from_ref(&folder), &plan::CONFIGURED);
+                sure &= listed.whole;
+                let inside = listed.names.into_iter().flatten().filter(plain);
+                next.extend(inside.map(|name| format!("{folder}/{name}")));
             }
         }
         for path in next {
@@ -120,7 +130,7 @@ fn stanzas(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     // Commands add up.
     let (commands, single): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, setting)| ifupdown::is_command(&setting.key));
-    add_single(scan, "ifupdown", single, found);
+    add_single(scan, "ifupdown", single, sure, found);
     for (file, setting) in commands {
         let wins = holds(scan, true);
         found.push(row("ifupdown", &file, setting, wins));
@@ -136,15 +146,16 @@ fn absolute(path: &str) -> String {
 }
 
 /// The files that a path with a pattern in its last part names.
-fn expand(scan: &mut Scan<'_>, source: &str) -> Vec<String> {
+fn expand(scan: &mut Scan<'_>, source: &str, sure: &mut bool) -> Vec<String> {
     let source = absolute(source);
     let Some((folder, pattern)) = source.rsplit_once('/') else { return Vec::new() };
     if !glob::is_pattern(pattern) {
         return vec![source];
     }
-    let listed = names(scan, &[folder.to_owned()], &plan::CONFIGURED).pop().unwrap_or_default();
+    let listed = names(scan, &[folder.to_owned()], &plan::CONFIGURED);
+    *sure &= listed.whole;
     let fits = |name: &String| !name.starts_with('.') && glob::matches(pattern, name);
-    listed.into_iter().filter(fits).map(|name| format!("{folder}/{name}")).collect()
+    listed.names.into_iter().flatten().filter(fits).map(|name| format!("{folder}/{name}")).collect()
 }
 
 /// ifcfg files of Red Hat and SUSE.
@@ -152,7 +163,8 @@ fn scripts(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let folders = ["/etc/sysconfig/network-scripts", "/etc/sysconfig/network"].map(ToOwned::to_owned).to_vec();
     let listed = names(scan, &folders, &plan::CONFIGURED);
     let mut paths = Vec::new();
-    for (folder, names) in folders.iter().zip(listed) {
+    let mut sure = listed.whole;
+    for (folder, names) in folders.iter().zip(listed.names) {
         let is_kept = |name: &String| {
             name.starts_with("ifcfg-")
                 && name != "ifcfg-lo"
@@ -165,10 +177,11 @@ fn scripts(scan: &mut Scan<'_>, found: &mut Vec<ConfiguredSetting>) {
     let texts = contents(scan, &paths, &plan::CONFIGURED);
     let mut all = Vec::new();
     for (path, content) in paths.into_iter().zip(texts) {
+        sure &= !matches!(content, Content::Closed);
         if let Content::Text(text) = content {
             let name = path.rsplit('/').next().unwrap_or_default();
             all.extend(ifcfg::settings(name, &text).into_iter().map(|setting| (path.clone(), setting)));
         }
     }
-    add_single(scan, "ifcfg", all, found);
+    add_single(scan, "ifcfg", all, sure, found);
 }

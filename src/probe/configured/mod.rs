@@ -68,27 +68,43 @@ fn is_missing(reply: &Reply) -> bool {
     matches!(reply, Reply::Error { errno: libc::ENOENT | libc::ENOTDIR, .. })
 }
 
-/// The names in each of these directories; none in one that is missing or closed.
-fn names(scan: &mut Scan<'_>, folders: &[String], probe: &Probe) -> Vec<Vec<String>> {
+/// Names in directories.
+struct Listed {
+    /// Of each directory; none of one that is missing or closed.
+    names: Vec<Vec<String>>,
+    /// All were listed, or are not there.
+    whole: bool,
+}
+
+/// Lists directories.
+fn names(scan: &mut Scan<'_>, folders: &[String], probe: &Probe) -> Listed {
     let requests: Vec<Request> = folders.iter().map(|path| Request::list(path.as_str())).collect();
     let replies = scan.kernel.call(&requests);
-    let mut all = Vec::new();
+    let mut listed = Listed { names: Vec::new(), whole: true };
     for reply in &replies {
         if reply.bytes().is_none() && !is_missing(reply) {
             scan.refusal(reply, probe, "");
+            listed.whole = false;
         }
         let text = |name: &[u8]| std::str::from_utf8(name).ok().map(ToOwned::to_owned);
-        let listed = reply.bytes().map(zero_ended).into_iter().flatten().filter_map(text).take(MOST_FILES);
-        all.push(listed.collect());
+        let names = reply.bytes().map(zero_ended).into_iter().flatten().filter_map(text).take(MOST_FILES);
+        listed.names.push(names.collect());
     }
-    all
+    listed
 }
 
-/// Files of these directories whose names end so, in the order in which they are read.
-fn fragments(scan: &mut Scan<'_>, folders: &[String], suffix: &str) -> Vec<Fragment> {
+/// Files of directories in the order in which they are read.
+struct Files {
+    fragments: Vec<Fragment>,
+    /// All directories could be listed.
+    whole: bool,
+}
+
+/// Files of these directories whose names end so.
+fn fragments(scan: &mut Scan<'_>, folders: &[String], suffix: &str) -> Files {
     let listed = names(scan, folders, &plan::CONFIGURED);
-    let pairs: Vec<(&str, Vec<String>)> = folders.iter().map(String::as_str).zip(listed).collect();
-    fragments::in_order(&pairs, suffix)
+    let pairs: Vec<(&str, Vec<String>)> = folders.iter().map(String::as_str).zip(listed.names).collect();
+    Files { fragments: fragments::in_order(&pairs, suffix), whole: listed.whole }
 }
 
 /// A file that was looked for.
@@ -138,6 +154,14 @@ fn row(manager: &str, file: &str, setting: Setting, wins: Reading<bool>) -> Conf
 fn holds(scan: &mut Scan<'_>, verdict: bool) -> Reading<bool> {
     Reading::Known(verdict, scan.inferred("the order in which files are read at boot"))
 }
+
+/// Whether a setting holds, as far as nothing that was not read replaces it.
+fn holds_if(scan: &mut Scan<'_>, verdict: bool, sure: bool) -> Reading<bool> {
+    if verdict && !sure { doubt(scan, UNREAD) } else { holds(scan, verdict) }
+}
+
+/// Why a setting is not known to hold.
+const UNREAD: &str = "what is read later could not be read here";
 
 /// Not known to hold, and why.
 fn doubt(scan: &mut Scan<'_>, why: &str) -> Reading<bool> {

@@ -3,7 +3,7 @@
 use super::super::kernel::{Reply, Request};
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, Folders, contents, doubt, fragments, holds, row, tuned};
+use super::{Content, Files, Folders, UNREAD, contents, doubt, fragments, holds, is_missing, row, tuned};
 use crate::formats::assignments;
 use crate::formats::configured::Setting;
 use crate::formats::configured::sysctl::{self, Line};
@@ -22,7 +22,7 @@ struct File {
 
 pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<ConfiguredSetting>) {
     let folders = folders.of("sysctl.d");
-    let fragments = fragments(scan, &folders, ".conf");
+    let Files { fragments, whole: mut sure } = fragments(scan, &folders, ".conf");
     let [systemd, conf, ufw] = scan.batch(&[
         Request::exists("/run/systemd/system"),
         Request::exists(CONF),
@@ -31,8 +31,11 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
     let mut paths: Vec<String> = fragments.iter().map(|fragment| fragment.path.clone()).collect();
     // A fragment that is a link to the old file puts that file in its own place.
     let requests: Vec<Request> = paths.iter().map(|path| Request::real(path.as_str())).collect();
-    let leads_to_conf = |reply: &Reply| reply.bytes() == Some(CONF.as_bytes());
-    let linked: Vec<bool> = scan.kernel.call(&requests).iter().map(leads_to_conf).collect();
+    let replies = scan.kernel.call(&requests);
+    let linked: Vec<bool> = replies.iter().map(|reply| reply.bytes() == Some(CONF.as_bytes())).collect();
+    // A link that leads nowhere is none; any other refusal leaves the order open.
+    let told = |reply: &Reply| reply.bytes().is_some() || is_missing(reply);
+    sure &= [&systemd, &conf, &ufw].into_iter().chain(&replies).all(told);
     let own = paths.len();
     if conf.bytes().is_some() {
         paths.push(CONF.into());
@@ -70,6 +73,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
     }
     order.extend(ufw);
     let tuned = tuned::profiles(scan);
+    sure &= tuned.sure;
     for profile in tuned.profiles {
         order.push(files.len());
         files.push(File { path: profile.path, manager: "tuned", lines: profile.lines });
@@ -83,6 +87,10 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
         order.extend((0..own).filter(of_administrator));
         order.extend(conf);
     }
+    if !sure {
+        order.push(files.len());
+        files.push(File { path: String::new(), manager: "sysctl", lines: None });
+    }
     let lines: Vec<Option<Vec<Line>>> = files.iter().map(|file| file.lines.clone()).collect();
     let verdicts = sysctl::wins(&lines, &order);
     for (place, (file, verdicts)) in files.iter().zip(verdicts).enumerate() {
@@ -94,7 +102,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
             let Some(value) = line.value.clone().filter(|_| line.is_of_network()) else { continue };
             let wins = match verdict {
                 Some(verdict) => holds(scan, verdict),
-                None => doubt(scan, "a file that is read later could not be read here"),
+                None => doubt(scan, UNREAD),
             };
             let scope = if file.manager == "tuned" { "sysctl".to_owned() } else { String::new() };
             let setting = Setting { scope, key: line.key.clone(), value, line: line.line };

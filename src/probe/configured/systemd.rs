@@ -6,7 +6,7 @@ use super::super::interfaces::Links;
 use super::super::kernel::{Reply, Request};
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, Folders, contents, doubt, holds, names, row};
+use super::{Content, Folders, contents, doubt, holds_if, is_missing, names, row};
 use crate::formats::assignments;
 use crate::formats::configured::fragments::{self, last_wins};
 use crate::formats::configured::systemd::{self, Device, File};
@@ -36,19 +36,22 @@ struct Unit {
     masked: bool,
     /// The file itself, then its drop-ins in their order.
     parts: Vec<(String, File)>,
+    /// All of them could be read.
+    whole: bool,
 }
 
 pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, links: &Links, found: &mut Vec<ConfiguredSetting>) {
     let folders = folders.of("systemd/network");
     let listed = names(scan, &folders, &plan::CONFIGURED);
-    if listed.iter().all(Vec::is_empty) {
+    if listed.names.iter().all(Vec::is_empty) {
         return;
     }
-    let pairs: Vec<(&str, Vec<String>)> = folders.iter().map(String::as_str).zip(listed).collect();
-    let devices = devices(scan, links);
+    let pairs: Vec<(&str, Vec<String>)> = folders.iter().map(String::as_str).zip(listed.names).collect();
+    let (devices, told) = devices(scan, links);
+    let sure = listed.whole && told;
     for kind in &KINDS {
         for unit in units(scan, &pairs, kind) {
-            rows(scan, kind, &unit, &devices, found);
+            rows(scan, kind, &unit, &devices, sure, found);
         }
     }
 }
@@ -60,21 +63,26 @@ fn units(scan: &mut Scan<'_>, pairs: &[(&str, Vec<String>)], kind: &Kind) -> Vec
     let mut units = Vec::new();
     for (file, content) in files.into_iter().zip(texts) {
         let Content::Text(text) = content else { continue };
+        let mut whole = true;
         let mut parts = vec![(file.path.clone(), systemd::parse(&text))];
         let name = file.path.rsplit('/').next().unwrap_or_default();
         let drop_ins = format!("{name}.d");
         if !file.masked && pairs.iter().any(|(_, names)| names.contains(&drop_ins)) {
             let folders: Vec<String> = pairs.iter().map(|(folder, _)| format!("{folder}/{drop_ins}")).collect();
             let files = super::fragments(scan, &folders, ".conf");
-            let paths: Vec<String> = files.into_iter().filter(|file| !file.masked).map(|file| file.path).collect();
+            whole &= files.whole;
+            let paths: Vec<String> =
+                files.fragments.into_iter().filter(|file| !file.masked).map(|file| file.path).collect();
             let texts = contents(scan, &paths, &plan::CONFIGURED);
             for (path, content) in paths.into_iter().zip(texts) {
-                if let Content::Text(text) = content {
-                    parts.push((path, systemd::parse(&text)));
+                match content {
+                    Content::Text(text) => parts.push((path, systemd::parse(&text))),
+                    Content::Nothing => {}
+                    Content::Closed => whole = false,
                 }
             }
         }
-        units.push(Unit { path: file.path, masked: file.masked, parts });
+        units.push(Unit { path: file.path, masked: file.masked, parts, whole });
     }
     units
 }
@@ -85,7 +93,8 @@ struct Chosen {
     files: BTreeMap<&'static str, String>,
 }
 
-fn devices(scan: &mut Scan<'_>, links: &Links) -> Vec<Chosen> {
+/// Interfaces that may have files, and whether all could be asked for them.
+fn devices(scan: &mut Scan<'_>, links: &Links) -> (Vec<Chosen>, bool) {
     let interfaces: Vec<(String, Device)> = scan
         .out
         .interfaces
@@ -121,7 +130,8 @@ fn devices(scan: &mut Scan<'_>, links: &Links) -> Vec<Chosen> {
         let text = String::from_utf8_lossy(reply?.bytes()?).into_owned();
         assignments::value(&assignments::parse(&text), key).map(ToOwned::to_owned)
     };
-    interfaces
+    let told = replies.iter().all(|reply| reply.bytes().is_some() || is_missing(reply));
+    let chosen = interfaces
         .into_iter()
         .zip(replies.chunks(2))
         .map(|((_, mut device), pair)| {
@@ -136,7 +146,8 @@ fn devices(scan: &mut Scan<'_>, links: &Links) -> Vec<Chosen> {
             }
             Chosen { device, files }
         })
-        .collect()
+        .collect();
+    (chosen, told)
 }
 
 /// /lib is another name of /usr/lib on most hosts, and either may be written.
@@ -146,7 +157,14 @@ fn same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-fn rows(scan: &mut Scan<'_>, kind: &Kind, unit: &Unit, devices: &[Chosen], found: &mut Vec<ConfiguredSetting>) {
+fn rows(
+    scan: &mut Scan<'_>,
+    kind: &Kind,
+    unit: &Unit,
+    devices: &[Chosen],
+    sure: bool,
+    found: &mut Vec<ConfiguredSetting>,
+) {
     let used = |chosen: &Chosen| chosen.files.get(kind.suffix).is_some_and(|file| same(file, &unit.path));
     let is_used = devices.iter().any(used);
     // What a distribution ships for machines that this one is not says nothing.
@@ -159,9 +177,9 @@ fn rows(scan: &mut Scan<'_>, kind: &Kind, unit: &Unit, devices: &[Chosen], found
     };
     let verdict = match (unit.masked, kind.one_for_each) {
         (true, _) => Some(false),
-        (false, false) => Some(true),
+        (false, false) => sure.then_some(true),
         (false, true) if is_used => Some(true),
-        (false, true) if devices.iter().any(passed_over) => Some(false),
+        (false, true) if sure && devices.iter().any(passed_over) => Some(false),
         (false, true) => None,
     };
     let settings: Vec<(&str, _)> = unit
@@ -178,7 +196,7 @@ fn rows(scan: &mut Scan<'_>, kind: &Kind, unit: &Unit, devices: &[Chosen], found
     }));
     for ((path, setting), wins) in settings.into_iter().zip(wins) {
         let wins: Reading<bool> = match verdict {
-            Some(verdict) => holds(scan, verdict && wins),
+            Some(verdict) => holds_if(scan, verdict && wins, unit.whole),
             None => doubt(scan, "no interface is known to use the file"),
         };
         found.push(row(kind.manager, path, setting, wins));

@@ -1,9 +1,9 @@
 //! The profile that tuned applies after a boot.
 
-use super::super::kernel::Request;
+use super::super::kernel::{Reply, Request};
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, contents};
+use super::{Content, contents, is_missing};
 use crate::formats::configured::Setting;
 use crate::formats::configured::fragments::last_wins;
 use crate::formats::configured::sysctl::Line;
@@ -20,7 +20,6 @@ pub(super) struct Parameters {
 }
 
 /// What tuned does.
-#[derive(Default)]
 pub(super) struct Tuned {
     /// Profiles in the order in which they are applied.
     pub profiles: Vec<Parameters>,
@@ -28,28 +27,37 @@ pub(super) struct Tuned {
     pub others: Vec<(String, bool, Setting)>,
     /// The files of the administrator are applied once more behind it.
     pub reapplies: bool,
+    /// It is known what it does.
+    pub sure: bool,
+}
+
+impl Tuned {
+    fn none(sure: bool) -> Self {
+        Self { profiles: Vec::new(), others: Vec::new(), reapplies: false, sure }
+    }
 }
 
 /// Reads the active profile, if tuned runs.
 pub(super) fn profiles(scan: &mut Scan<'_>) -> Tuned {
     let runs = scan.out.host.services.known().map(|services| services.iter().any(|name| name == "tuned"));
     if runs == Some(false) {
-        return Tuned::default();
+        return Tuned::none(true);
     }
     let [active, main] =
         scan.batch(&[Request::read("/etc/tuned/active_profile"), Request::read("/etc/tuned/tuned-main.conf")]);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let names: Vec<String> =
         active.bytes().map(text).unwrap_or_default().split_whitespace().map(ToOwned::to_owned).collect();
+    let told = |reply: &Reply| reply.bytes().is_some() || is_missing(reply);
     if names.is_empty() {
-        return Tuned::default();
+        return Tuned::none(told(&active));
     }
     let mut found: Vec<(String, Option<Profile>)> = Vec::new();
     for name in names {
         follow(scan, &name, &mut found);
     }
-    let mut out =
-        Tuned { reapplies: tuned::reapplies_sysctl(&main.bytes().map(text).unwrap_or_default()), ..Tuned::default() };
+    let reapplies = tuned::reapplies_sysctl(&main.bytes().map(text).unwrap_or_default());
+    let mut out = Tuned { reapplies, ..Tuned::none(told(&main)) };
     let mut others = Vec::new();
     for (path, profile) in found {
         let lines = profile.as_ref().filter(|_| runs == Some(true)).map(|profile| {

@@ -90,3 +90,21 @@ fn show() {
     std::fs::write("/tmp/probe-show.json", snapshot.to_json()).unwrap();
     std::fs::write("/tmp/probe-show.txt", format!("{took:?}\n")).unwrap();
 }
+
+#[test]
+fn each_online_cpu_of_this_machine_is_listed() {
+    let snapshot = scan(&mut Isolated::new("/"));
+    let host = &snapshot.host;
+    let cpus = host.cpu_list.known().unwrap();
+    assert_eq!(cpus.len(), *host.cpus.known().unwrap() as usize);
+    for cpu in cpus {
+        assert!(cpu.times.known().unwrap().get("idle").unwrap().total() > Some(0));
+        assert!(cpu.core.known().is_none_or(|core| *core <= cpu.number));
+    }
+    let kthreadd = std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n");
+    if let (true, Some(threads)) = (kthreadd, host.threads.known()) {
+        let count = threads.iter().filter(|thread| thread.name.starts_with("ksoftirqd/")).count();
+        assert_eq!(count, cpus.len());
+    }
+    assert!(host.routes.known().is_some() && host.neighbours.v4.known().is_some());
+}

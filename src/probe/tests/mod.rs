@@ -3,6 +3,8 @@
 use super::*;
 use crate::snapshot::Snapshot;
 
+mod activity;
+mod configured;
 mod edited;
 mod isolation;
 mod live;

@@ -274,3 +274,125 @@ fn a_thousand_interfaces() {
     }
     std::fs::write("/tmp/probe-thousand.txt", text).unwrap();
 }
+
+#[test]
+fn routes_rules_and_neighbours_are_those_of_the_namespace() {
+    let script = "link add va type veth peer name vb\nlink set lo up\nlink set va up\nlink set vb up\n\
+                  address add 192.0.2.1/24 dev va\naddress add 198.51.100.1/24 dev vb\n\
+                  route add 203.0.113.0/24 via 192.0.2.9 dev va metric 50 mtu 1400 initcwnd 20 initrwnd 30\n\
+                  route add 203.0.114.0/24 nexthop via 192.0.2.9 dev va nexthop via 198.51.100.9 dev vb\n\
+                  route add default via 192.0.2.9 dev va table 77\nroute add blackhole 203.0.115.0/24\n\
+                  rule add from 192.0.2.1 lookup 77 pref 100\nrule add to 203.0.113.0/24 iif vb lookup 78 pref 200\n\
+                  neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev va nud reachable\n\
+                  neigh add 192.0.2.10 lladdr 02:00:00:00:00:10 dev va nud permanent\n\
+                  neigh add 192.0.2.11 dev va nud failed\n";
+    let Some(snapshot) = collect_with(script, &Options::default()) else { return };
+    let routes = snapshot.host.routes.known().unwrap();
+    let to = |destination: &str| routes.iter().find(|route| route.destination == destination).unwrap();
+    let tuned = to("203.0.113.0/24");
+    assert_eq!(tuned.interfaces.known().unwrap(), &["va"]);
+    assert_eq!(tuned.gateway.known().unwrap(), "192.0.2.9");
+    assert_eq!((tuned.metric.known(), tuned.mtu.known().unwrap().0), (Some(&50), 1400));
+    assert_eq!((tuned.initcwnd.known(), tuned.initrwnd.known()), (Some(&20), Some(&30)));
+    assert_eq!(to("203.0.114.0/24").interfaces.known().unwrap(), &["va", "vb"]);
+    assert!(to("203.0.114.0/24").mtu.is_absent());
+    let attached = to("192.0.2.0/24");
+    assert!(attached.gateway.is_absent());
+    assert_eq!(attached.source.known().unwrap(), "192.0.2.1");
+    assert_eq!(
+        (attached.table.known().unwrap().as_str(), to("default").table.known().unwrap().as_str()),
+        ("main", "77")
+    );
+    // No local addresses, no broadcasts, no link-local networks, and nothing that leads nowhere.
+    let others = ["192.0.2.1", "192.0.2.255", "127.0.0.0/8", "fe80::/64", "203.0.115.0/24"];
+    assert!(routes.iter().all(|route| !others.contains(&route.destination.as_str())), "{routes:?}");
+    assert_eq!(
+        snapshot.host.rules.known().unwrap(),
+        &["100: from 192.0.2.1 lookup 77", "200: from all to 203.0.113.0/24 iif vb lookup 78"]
+    );
+    // The permanent one does not count.
+    let neighbours = &snapshot.host.neighbours;
+    assert_eq!((neighbours.v4.known(), neighbours.failed.known()), (Some(&2), Some(&1)));
+}
+
+/// A connection in a namespace of its own, which carries data while the collection waits.
+struct Talking {
+    inner: InNamespace,
+    ends: Option<(std::net::TcpStream, std::net::TcpStream)>,
+}
+
+impl Talking {
+    /// As many connections as wanted, of which the first one talks.
+    fn new(script: &str, idle: usize) -> Self {
+        let inner = InNamespace::new(script);
+        let listener = std::net::TcpListener::bind("192.0.2.1:5201").unwrap();
+        let pair = || {
+            let ours = std::net::TcpStream::connect("192.0.2.1:5201").unwrap();
+            (ours, listener.accept().unwrap().0)
+        };
+        let ends = Some(pair());
+        // They stay open as long as the worker lives.
+        std::mem::forget((0..idle).map(|_| pair()).collect::<Vec<_>>());
+        Self { inner, ends }
+    }
+}
+
+impl Kernel for Talking {
+    fn call(&mut self, requests: &[Request]) -> Vec<Reply> {
+        if let [Request { ask: Ask::Variable { process: u32::MAX, .. }, .. }] = requests {
+            use std::io::{Read, Write};
+            let (ours, theirs) = self.ends.as_mut().unwrap();
+            let mut buffer = [0; 50_000];
+            for _ in 0..20 {
+                ours.write_all(&[1; 50_000]).unwrap();
+                theirs.read_exact(&mut buffer).unwrap();
+            }
+            return vec![Reply::Bytes(Blob::default())];
+        }
+        self.inner.call(requests)
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        self.inner.now_ms()
+    }
+
+    fn sleep(&mut self, ms: u64) {
+        self.inner.sleep(ms);
+    }
+}
+
+#[test]
+fn a_connection_that_talks_is_told_from_those_that_do_not() {
+    if !is_root() || Command::new("ip").arg("-V").output().is_err() {
+        return;
+    }
+    let script = "link set lo up\nlink add va type veth peer name vb\nlink set va up\nlink set vb up\n\
+                  address add 192.0.2.1/24 dev va\n";
+    let make = move || -> Box<dyn Kernel> { Box::new(Talking::new(script, 40)) };
+    let mut kernel = SendsWhileWaiting(Isolated::with(Box::new(make)));
+    let mut first = Request::new(Ask::Uname);
+    first.limit_ms = 20_000;
+    assert!(kernel.call(&[first])[0].bytes().is_some(), "devices could not be made");
+    let options = Options { interval_ms: 50, ..Options::default() };
+    let snapshot = collect(&mut kernel, &options, &mut |_| {});
+    if let Some(gap) = snapshot.host.flows.gap() {
+        // A kernel that would have to load a module for it.
+        assert_eq!(snapshot.origins.gap_of(gap).command, "ss -tinm");
+        return;
+    }
+    let flows = snapshot.host.flows.known().unwrap();
+    // 82 sockets have the address of one interface.
+    assert_eq!(flows.len(), 32);
+    let grown = |flow: &crate::snapshot::Flow, name: &str| flow.samples.known().unwrap().get(name).unwrap().growth();
+    let ours = flows.iter().find(|flow| flow.peer == "192.0.2.1:5201").unwrap();
+    let theirs = flows.iter().find(|flow| flow.local == "192.0.2.1:5201").unwrap();
+    assert!(std::ptr::eq(&flows[0], ours) || std::ptr::eq(&flows[0], theirs), "those that talk come first");
+    assert_eq!(grown(ours, "bytes_acked"), Growth::By(1_000_000));
+    assert_eq!(grown(theirs, "bytes_received"), Growth::By(1_000_000));
+    assert_eq!(theirs.bytes_received.known(), Some(&1_000_000));
+    // A route to an address of the host itself leads over lo.
+    assert_eq!(ours.interface.known().unwrap(), "lo");
+    assert!(ours.mss.known().unwrap().0 > 500 && ours.rtt.known().unwrap().0 > 0.0);
+    assert!(ours.receive_buffer.known().is_some() && ours.congestion.known().is_some());
+    assert_eq!(flows.iter().filter(|flow| grown(flow, "bytes_acked") == Growth::By(0)).count(), 31);
+}

@@ -198,9 +198,30 @@ fn a_link_that_somebody_switched_between_the_samples_loses_the_first() {
     assert!(snapshot.sample.remarks[0].starts_with("eth0 was switched on or off"), "{:?}", snapshot.sample.remarks);
 }
 
+/// Lists whose rows have readings of their own: a row that lost one keeps the others.
+const ROWS: [&str; 7] = [".flows", ".routes", ".cpu_list", ".threads", ".nfs", ".configured", ".irqs"];
+
+/// What tells a row from the others of its list: its fields that are no readings.
+fn identity(row: &Value) -> String {
+    let plain = |field: &&Value| field.is_string() || field.is_number() || field.is_boolean();
+    let fields = row.as_object().into_iter().flat_map(serde_json::Map::values).filter(plain);
+    fields.map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// Known leaves by path: `[value, source]` in the serialised form.
 fn known(at: &str, value: &Value, into: &mut BTreeMap<String, Value>) {
     match value {
+        Value::Array(pair) if pair.len() == 2 && pair[1].is_u64() && ROWS.iter().any(|end| at.ends_with(end)) => {
+            for (place, row) in pair[0].as_array().into_iter().flatten().enumerate() {
+                let mut path = format!("{at}[{}]", identity(row));
+                if into.keys().any(|key| key.starts_with(&path)) {
+                    path += &place.to_string();
+                }
+                known(&path, row, into);
+            }
+        }
+        // A block of counters may have one sample or two.
+        Value::Array(pair) if pair.len() == 2 && pair[0].get("at_ms").is_some() => {}
         Value::Array(pair) if pair.len() == 2 && pair[1].is_u64() && !at.contains("counters") => {
             into.insert(at.to_owned(), pair[0].clone());
         }
@@ -213,7 +234,7 @@ fn known(at: &str, value: &Value, into: &mut BTreeMap<String, Value>) {
     }
 }
 
-fn leaves(snapshot: &Snapshot) -> BTreeMap<String, Value> {
+pub(super) fn leaves(snapshot: &Snapshot) -> BTreeMap<String, Value> {
     let mut value: Value = serde_json::from_str(&snapshot.to_json()).unwrap();
     for table in ["sources", "gaps", "sample", "conflicts", "schema"] {
         value.as_object_mut().unwrap().remove(table);

@@ -31,6 +31,10 @@ proptest! {
         bonds::bond(&bytes);
         bonds::member(&bytes);
         qdiscs::qdisc(&bytes);
+        routing::route(&bytes);
+        routing::rule(&bytes);
+        routing::neighbours([bytes.as_slice()]);
+        flows::flow(&bytes);
         ioctl::channels(&bytes);
         ioctl::coalesce(&bytes);
         ioctl::eee(&bytes);
@@ -65,6 +69,9 @@ proptest! {
         for part in netlink::Answer::new(Reply::Bytes(message.into())).parts {
             links::link(&part);
             links::default_route(&part);
+            routing::route(&part);
+            routing::rule(&part);
+            flows::flow(&part);
             ethtool::names(&part);
             ethtool::link_modes(&part);
             ethtool::features(&part);
@@ -84,6 +91,30 @@ proptest! {
             formats::cpuinfo::parse(text);
             formats::softnet_stat::parse(text, Some(&[0]));
             formats::proc_net::pairs(text);
+            formats::proc_net_stat::parse(text);
+            formats::proc_rpc::client(text);
+            formats::proc_stat::cpus(text);
+            formats::softirqs::network(text);
+            formats::pid_stat::parse(text);
+            formats::mountstats::parse(text);
+            formats::mountstats::servers(text);
+            formats::interrupts::parse(text, |_, _| true);
+            formats::interrupts::parse(&format!("CPU0 CPU1\n{text}"), |_, _| true);
+            formats::interrupts::is_of(text, "eth0");
+            formats::glob::matches(text, "eth0");
+            formats::glob::matches("*a[b-d]?*", text);
+            formats::cpuinfo::identity(text);
+            formats::configured::sysctl::lines(text);
+            formats::configured::systemd::parse(text);
+            formats::configured::network_manager::connection(text);
+            formats::configured::netplan::parse(text);
+            formats::configured::ifupdown::parse(text);
+            formats::configured::ifcfg::settings("ifcfg-x", text);
+            formats::configured::udev::rules(text);
+            formats::configured::tuned::profile(text);
+            formats::configured::modprobe::options(text, |_| true);
+            formats::configured::scripts::commands(text);
+            formats::configured::scripts::unit(text);
             formats::proc_net::lines(text);
             formats::sysctl::value(text);
             for line in [text.to_owned(), format!("Feb 29 10:00:00 x kernel: {text}"), format!("2026-02-10T{text} x kernel: y")] {

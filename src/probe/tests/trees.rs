@@ -6,15 +6,28 @@ use super::*;
 use crate::reading::{GapKind, Reading};
 use crate::snapshot::PcieRole;
 
+/// Content of a file that may not be read.
+pub(super) const CLOSED: &[u8] = b"closed";
+
 /// Files and symbolic links; netlink and ioctl are not there.
 #[derive(Clone, Default)]
-struct Tree {
+pub(super) struct Tree {
     files: BTreeMap<String, Vec<u8>>,
+    /// A link leads to a path; where to is told as it is written.
     links: BTreeMap<String, String>,
 }
 
 impl Tree {
-    fn file(&mut self, path: &str, text: impl Into<Vec<u8>>) {
+    pub(super) fn link(&mut self, path: &str, to: &str) {
+        self.links.insert(path.to_owned(), to.to_owned());
+    }
+
+    /// The path behind the links of the tree.
+    fn real(&self, path: &str) -> String {
+        self.links.get(path).filter(|to| to.starts_with('/')).cloned().unwrap_or_else(|| path.to_owned())
+    }
+
+    pub(super) fn file(&mut self, path: &str, text: impl Into<Vec<u8>>) {
         self.files.insert(path.to_owned(), text.into());
     }
 
@@ -50,7 +63,7 @@ impl Tree {
         self.file(&format!("/sys/bus/pci/devices/{address}/config"), bytes);
     }
 
-    fn answer(&self, ask: &Ask) -> Reply {
+    pub(super) fn answer(&self, ask: &Ask) -> Reply {
         let none = Reply::errno(libc::ENOENT);
         match ask {
             Ask::Records { path, .. } => match self.files.get(&path.text()) {
@@ -60,8 +73,16 @@ impl Tree {
             },
             // Noon of 10 February 2026 in Berlin, 1000 s after boot.
             Ask::Clock => Reply::Bytes("1000.0 1770721200.0 3600".into()),
-            Ask::Read { path, .. } | Ask::Tail { path, .. } => {
-                self.files.get(&path.text()).map_or(none, |text| Reply::Bytes(text.clone().into()))
+            Ask::Read { path, .. } | Ask::Tail { path, .. } => match self.real(&path.text()).as_str() {
+                "/dev/null" => Reply::Error { errno: libc::EINVAL, text: "not a regular file".into() },
+                path => match self.files.get(path) {
+                    Some(text) if text == CLOSED => Reply::errno(libc::EACCES),
+                    Some(text) => Reply::Bytes(text.clone().into()),
+                    None => none,
+                },
+            },
+            Ask::Real { path } if self.links.contains_key(&path.text()) || self.files.contains_key(&path.text()) => {
+                Reply::Bytes(self.real(&path.text()).into())
             }
             Ask::Link { path } => self.links.get(&path.text()).map_or(none, |to| Reply::Bytes(to.as_str().into())),
             Ask::Exists { path } => {
