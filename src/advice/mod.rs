@@ -13,6 +13,7 @@ use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
 use crate::lang::{Entity, Key, State, Value};
 use crate::rules::schema::{Interrupts, Place};
 use crate::rules::{Advice, Finding, Rule, Template, bind};
+use crate::snapshot::STAND_IN;
 
 /// One thing to do, with this host's names and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,11 @@ pub fn steps(rule: &Rule, finding: &Finding, facts: &Facts<'_>, subject: Entity)
     rule.recommend.iter().filter(holds).map(|advice| writer.step(advice, subject)).collect()
 }
 
+/// True for a command with the stand-in for an interface that an output does not name.
+fn names_nothing(command: &str) -> bool {
+    command.split(' ').any(|word| word.trim_matches('\'').starts_with(STAND_IN))
+}
+
 /// Fills in the texts of one finding.
 struct Writer<'a> {
     facts: &'a Facts<'a>,
@@ -67,10 +73,16 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn step(&self, advice: &Advice, subject: Entity) -> Step {
         let (mut commands, lacking) = self.commands(&advice.commands);
-        let commands_note = lacking.map_or_else(String::new, |keys| self.left_out(&keys));
+        let mut commands_note = lacking.map_or_else(String::new, |keys| self.left_out(&keys));
+        let whole = commands.len();
+        commands.retain(|command| !names_nothing(command));
+        if commands.len() < whole {
+            commands_note = "A command is left out here: the output does not say of which interface it is".into();
+        }
         let keep = keep::keep(self.facts, &advice.persist, advice.place, &commands);
         let touched = commands.iter().find_map(|command| self.touched(command));
-        let (undo, lacking) = self.commands(&advice.undo);
+        let (mut undo, lacking) = self.commands(&advice.undo);
+        undo.retain(|command| !names_nothing(command));
         let mut undo_note = advice.undo_note.as_ref().map_or_else(String::new, |note| self.text(note));
         if let Some(keys) = lacking.filter(|_| !commands.is_empty()) {
             // What stood there is read first, or nobody could bring it back.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::formats::cursor::front;
+
 /// One simple command of a typed line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
@@ -17,6 +19,8 @@ pub(super) struct Command {
     pub namespace: Option<String>,
     /// True where it ran in a container, whose interfaces are not those of the host.
     pub in_container: bool,
+    /// Name of that container, pod or machine, where it was given.
+    pub container: Option<String>,
     /// Host that it ran on by ssh.
     pub host: Option<String>,
 }
@@ -25,6 +29,11 @@ pub(super) struct Command {
 const MOST_TURNS: usize = 256;
 /// Most commands of one typed line.
 const MOST_COMMANDS: usize = 1024;
+/// Most steps through lists and loops of one typed line.
+const MOST_STEPS: usize = 4096;
+/// Most variables that are remembered, and the longest word that comes of them.
+const MOST_VARIABLES: usize = 64;
+const LONGEST_WORD: usize = 4096;
 
 impl Command {
     /// True where one of the arguments is this word.
@@ -170,7 +179,7 @@ fn mend_option(word: String) -> String {
 
 /// The simple commands of a typed line in their order, with loops unrolled and variables put in where both are plain.
 pub(super) fn parse(text: &str, line: u32) -> Vec<Command> {
-    let mut reader = Reader { line, variables: BTreeMap::new(), commands: Vec::new() };
+    let mut reader = Reader { line, variables: BTreeMap::new(), commands: Vec::new(), steps: 0 };
     reader.list(&tokens(text), 0);
     reader.commands
 }
@@ -179,12 +188,14 @@ struct Reader {
     line: u32,
     variables: BTreeMap<String, String>,
     commands: Vec<Command>,
+    steps: usize,
 }
 
 impl Reader {
     fn list(&mut self, tokens: &[Token], depth: usize) {
         let mut rest = tokens;
-        while !rest.is_empty() && self.commands.len() < MOST_COMMANDS {
+        while !rest.is_empty() && self.commands.len() < MOST_COMMANDS && self.steps < MOST_STEPS {
+            self.steps += 1;
             let word = match &rest[0] {
                 Token::Word(word) => word.as_str(),
                 _ => "",
@@ -245,7 +256,9 @@ impl Reader {
             .collect();
         let mut first = first;
         while let Some((name, value)) = first.first().and_then(|word| assignment(word)) {
-            self.variables.insert(name, value);
+            if self.variables.len() < MOST_VARIABLES {
+                self.variables.insert(name, value);
+            }
             first.remove(0);
         }
         let mut command = Command { line: self.line, filters, ..Command::default() };
@@ -275,10 +288,13 @@ impl Reader {
 
     fn expand(&self, word: &str) -> String {
         let mut word = word.to_owned();
-        for (name, value) in self.variables.iter().rev() {
-            word = word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value);
+        let values = self.variables.iter().rev();
+        for (name, value) in values.map(|(name, value)| (name, front(value, LONGEST_WORD))) {
+            if word.contains('$') && word.len() < LONGEST_WORD {
+                word = word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value);
+            }
         }
-        word
+        front(&word, LONGEST_WORD).to_owned()
     }
 }
 
@@ -331,11 +347,14 @@ fn unwrap(command: &mut Command, mut words: Vec<String>) {
                 command.in_container = true;
                 options(&words, 1, &["-t", "--target"])
             }
-            "docker" | "podman" | "nerdctl" | "lxc-attach" | "kubectl" | "oc" | "crictl" => {
-                let Some(at) = contained(&words) else { break };
+            "docker" | "podman" | "nerdctl" | "lxc-attach" | "kubectl" | "oc" | "crictl" | "lxc" | "incus" | "pct"
+            | "machinectl" => {
+                let Some((at, container)) = contained(&words) else { break };
                 command.in_container = true;
+                command.container = container;
                 at
             }
+            "sshpass" => options(&words, 1, &["-p", "-f"]),
             "ip" => {
                 let Some(at) = words.iter().position(|word| word == "exec").filter(|at| *at <= 3) else { break };
                 if !words[..at].iter().any(|word| word == "netns" || word == "net") {
@@ -382,22 +401,24 @@ fn options(words: &[String], from: usize, valued: &[&str]) -> usize {
     at
 }
 
-/// Where the command inside `docker exec`, `docker run`, `kubectl exec` begins. The image of `docker run` counts as the
-/// program where a command of its own follows from its name (`networkstatic/iperf3`).
-fn contained(words: &[String]) -> Option<usize> {
-    if let Some(at) = words.iter().position(|word| word == "--") {
-        return Some(at + 1);
-    }
-    let verb = words.iter().position(|word| word == "exec" || word == "run")?;
+/// Where the command inside `docker exec`, `docker run`, `kubectl exec`, `pct exec`, `machinectl shell` begins, and the name of
+/// the container. The image of `docker run` counts as the program where it is named after it (`networkstatic/iperf3`).
+fn contained(words: &[String]) -> Option<(usize, Option<String>)> {
+    let verb = words.iter().position(|word| ["exec", "run", "shell"].contains(&word.as_str()));
     let valued =
         ["-n", "-c", "--name", "--network", "--net", "-v", "-e", "-p", "-w", "-u", "--entrypoint", "--namespace"];
-    let at = options(words, verb + 1, &valued);
-    if words[verb] == "exec" {
-        return Some(at + 1);
+    let at = options(words, verb.map_or(1, |verb| verb + 1), &valued);
+    let name = words.get(at).filter(|word| *word != "--").cloned();
+    if let Some(dashes) = words.iter().position(|word| word == "--") {
+        return Some((dashes + 1, name));
+    }
+    let verb = verb?;
+    if words[verb] != "run" {
+        return Some((at + 1, name));
     }
     let image = words.get(at)?.rsplit('/').next()?.split(':').next()?;
     let names_its_program = ["iperf3", "iperf", "netperf"].contains(&image);
-    Some(if names_its_program { at } else { at + 1 })
+    Some((if names_its_program { at } else { at + 1 }, name))
 }
 
 #[cfg(test)]
@@ -436,7 +457,20 @@ mod tests {
         }
         assert_eq!(one("ip netns exec blue ip link").namespace.as_deref(), Some("blue"));
         assert_eq!(one("ssh root@nas uptime").host.as_deref(), Some("nas"));
-        assert!(one("docker exec web1 ip a").in_container);
+        assert_eq!(one("docker exec web1 ip a").container.as_deref(), Some("web1"));
+        for text in [
+            "pct exec 101 -- ip a",
+            "lxc exec web -- ip a",
+            "machinectl shell web ip a",
+            "kubectl exec -it web -- ip a",
+        ] {
+            let command = one(text);
+            assert!(
+                command.in_container && command.program == "ip" && command.container.is_some(),
+                "{text}: {command:?}"
+            );
+        }
+        assert_eq!(one("sshpass -p x ssh nas ip a").host.as_deref(), Some("nas"));
         assert_eq!(typed("docker logs caddy"), ["docker logs caddy"]);
         assert_eq!(typed("numactl -H"), ["numactl -H"]);
     }
@@ -468,6 +502,15 @@ mod tests {
         assert_eq!(one("cat /sys/x/{mtu,speed}").files(), ["/sys/x/mtu", "/sys/x/speed"]);
         assert!(one("ss -tin").has_flag('i'));
         assert_eq!(one("ethtool -l eth0").last_operand(), Some("eth0"));
+    }
+
+    #[test]
+    fn what_grows_is_bounded() {
+        let doubling: String = (1..40).map(|n| format!("a{n}=$a{0}$a{0}; ", n - 1)).collect();
+        let commands = parse(&format!("a0=xxxxxxxx; {doubling} echo $a39"), 1);
+        assert!(commands[0].arguments.iter().all(|word| word.len() <= LONGEST_WORD));
+        let nested = "for i in {1..256}; do for j in {1..256}; do for k in {1..256}; do x=1; done; done; done";
+        assert_eq!(parse(nested, 1), []);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Text out of a terminal: cleaned, cut at the prompts and at the signatures of outputs, and handed to the tools' readers.
 
+use std::collections::BTreeSet;
+
 use super::clean::clean;
 use super::command::{self, Command};
 use super::prompt;
@@ -13,7 +15,6 @@ use crate::snapshot::SampleSource;
 struct Block<'a> {
     /// Host in the prompt.
     host: Option<&'a str>,
-    root: Option<bool>,
     commands: Vec<Command>,
     lines: Vec<Line<'a>>,
 }
@@ -23,6 +24,7 @@ struct Block<'a> {
 pub(super) struct Hosts {
     sites: Vec<(Option<String>, Site)>,
     current: usize,
+    visited: usize,
 }
 
 impl Hosts {
@@ -49,6 +51,27 @@ impl Hosts {
         &mut self.sites[self.current].1
     }
 
+    /// True where a prompt or a command named this host.
+    fn knows(&self, name: &str) -> bool {
+        self.sites.iter().any(|(held, _)| held.as_deref() == Some(name))
+    }
+
+    /// The host that a command was sent to; the terminal stays where it is.
+    fn visit(&mut self, name: &str) -> &mut Site {
+        let known = self.sites.iter().position(|(held, _)| held.as_deref() == Some(name));
+        let at = known.unwrap_or_else(|| {
+            self.sites.push((Some(name.to_owned()), Site::new(SampleSource::Transcript)));
+            self.sites.len() - 1
+        });
+        self.visited = at;
+        &mut self.sites[at].1
+    }
+
+    /// The terminal moved to the host that was visited last.
+    fn stay(&mut self) {
+        self.current = self.visited;
+    }
+
     /// The hosts of which something was read.
     pub fn into_sites(self) -> Vec<(Option<String>, Site)> {
         self.sites.into_iter().filter(|(_, site)| !site.is_empty()).collect()
@@ -62,11 +85,45 @@ pub(super) fn read(text: &str, file: &str) -> (Hosts, Understanding) {
         cleaned.iter().map(|line| Line { number: line.number, text: line.text.as_str() }).collect();
     let mut understanding = Understanding::default();
     let mut hosts = Hosts::default();
-    for block in blocks(&lines, &mut understanding) {
-        let site = hosts.enter(block.host);
+    // Namespace or container whose shell was entered.
+    let mut inside: Option<String> = None;
+    for mut block in blocks(&lines, &mut understanding) {
+        if block.commands.iter().any(|command| ["exit", "logout"].contains(&command.program.as_str()))
+            || block.host.is_some_and(|host| hosts.knows(host))
+        {
+            inside = None;
+        }
+        if let Some(place) = &inside {
+            let open = block.commands.iter_mut().filter(|command| command.namespace.is_none() && !command.in_container);
+            open.for_each(|command| command.namespace = Some(place.clone()));
+        }
+        let away: BTreeSet<&str> = block.commands.iter().filter_map(|command| command.host.as_deref()).collect();
+        let site = match away.iter().next() {
+            None => hosts.enter(block.host),
+            Some(only) if away.len() == 1 => {
+                let name = (*only).to_owned();
+                hosts.enter(block.host);
+                hosts.visit(&name)
+            }
+            // Lines of several hosts that nothing tells apart are of none.
+            Some(_) => {
+                understanding.add(file, &block.lines, &vec![false; block.lines.len()]);
+                continue;
+            }
+        };
         file.clone_into(&mut site.file);
         output(&block.lines, &block.commands, site, &mut understanding);
-        let _ = block.root;
+        let Some(last) = block.commands.last() else { continue };
+        if last.program == "ssh"
+            && let Some(host) = &last.host
+        {
+            hosts.visit(host);
+            hosts.stay();
+        }
+        let is_shell = ["sh", "bash", "ash", "zsh"].contains(&last.program.as_str()) && last.arguments.is_empty();
+        if is_shell && (last.in_container || last.namespace.is_some()) {
+            inside = Some(namespace_of(last));
+        }
     }
     (hosts, understanding)
 }
@@ -76,7 +133,7 @@ const AHEAD: usize = 32;
 
 /// Cuts the lines at the prompts.
 fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Block<'a>> {
-    let mut blocks = vec![Block { host: None, root: None, commands: Vec::new(), lines: Vec::new() }];
+    let mut blocks = vec![Block { host: None, commands: Vec::new(), lines: Vec::new() }];
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         at += 1;
@@ -102,8 +159,8 @@ fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Bloc
             understanding.took(1);
             at += 1;
         }
-        let (host, root) = typed.map_or((None, None), |typed| (typed.host, typed.root));
-        blocks.push(Block { host, root, commands: command::parse(&text, line.number), lines: Vec::new() });
+        let host = typed.and_then(|typed| typed.host);
+        blocks.push(Block { host, commands: command::parse(&text, line.number), lines: Vec::new() });
     }
     blocks
 }
@@ -142,16 +199,22 @@ pub(super) fn output(lines: &[Line<'_>], commands: &[Command], site: &mut Site, 
 fn attempt(tool: &Tool, cursor: &mut Cursor<'_>, command: Option<&Command>, site: &mut Site) -> bool {
     let before = cursor.position();
     site.tool = tool.name;
-    site.namespace = match command {
-        Some(Command { namespace: Some(name), .. }) => name.clone(),
-        Some(Command { in_container: true, .. }) => "container".to_owned(),
-        _ => String::new(),
-    };
+    site.namespace = command.map_or_else(String::new, namespace_of);
     (tool.read)(cursor, &mut Intake { site, command });
     site.namespace.clear();
     let spoke = cursor.position() > before;
     site.heard |= spoke;
     spoke
+}
+
+/// The network namespace that a command ran in; each container counts as one.
+fn namespace_of(command: &Command) -> String {
+    match (&command.namespace, command.in_container, &command.container) {
+        (Some(name), ..) => name.clone(),
+        (None, true, Some(name)) => format!("container {name}"),
+        (None, true, None) => "container".to_owned(),
+        (None, false, _) => String::new(),
+    }
 }
 
 /// Lines that the shell or a program prints instead of an output, and echoes.
@@ -193,6 +256,40 @@ mod tests {
             })
             .collect();
         assert_eq!(rings, [("a".to_owned(), 512), ("b".to_owned(), 2048)]);
+    }
+
+    #[test]
+    fn what_ran_elsewhere_is_not_of_this_host() {
+        let ring = |rx: u32| {
+            format!("Ring parameters for eth0:\nPre-set maximums:\nRX: 4096\nCurrent hardware settings:\nRX: {rx}\n")
+        };
+        let typed = |command: &str, rx: u32| format!("{command}\n{}", ring(rx));
+        for (away, there) in [
+            (typed("root@h:~# ssh nas ethtool -g eth0", 256), "nas"),
+            (format!("root@h:~# ssh nas\n{}", typed("$ ethtool -g eth0", 256)), "nas"),
+        ] {
+            let text = typed("root@h:~# ethtool -g eth0", 512) + &away;
+            let sites = read(&text, "-").0.into_sites();
+            let rings: Vec<_> = sites
+                .into_iter()
+                .map(|(name, site)| (name.unwrap(), *site.finish().interfaces[0].ring.rx.known().unwrap()))
+                .collect();
+            assert_eq!(rings, [("h".to_owned(), 512), (there.to_owned(), 256)], "{away}");
+        }
+        for away in [
+            typed("# docker exec web ethtool -g eth0", 256),
+            format!("# docker exec -it web sh\n{}", typed("/ # ethtool -g eth0", 256)),
+            format!("# ip netns exec blue bash\n{}", typed("# ethtool -g eth0", 256)),
+        ] {
+            let snapshot = read(&(typed("# ethtool -g eth0", 512) + &away), "-").0.into_sites().remove(0).1.finish();
+            let rings: Vec<_> =
+                snapshot.interfaces.iter().map(|one| (one.namespace.is_empty(), one.ring.rx.known())).collect();
+            assert_eq!(rings, [(true, Some(&512)), (false, Some(&256))], "{away}");
+        }
+        let (hosts, understanding) =
+            read(&format!("# for h in a b; do ssh $h ethtool -g eth0; done\n{}{}", ring(1), ring(2)), "-");
+        assert!(hosts.into_sites().is_empty());
+        assert_eq!(understanding.left.len(), 10);
     }
 
     #[test]

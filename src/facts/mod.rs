@@ -404,7 +404,12 @@ impl<'a> Facts<'a> {
                 None => return entry.command.into(),
             },
         };
-        entry.command.replace(place, &shell_quote(&name.unwrap_or_default()))
+        let name = name.unwrap_or_default();
+        // Nobody can ask for an interface that an output does not name, and a tool takes a leading dash for an option.
+        if name.starts_with(crate::snapshot::STAND_IN) || name.starts_with('-') {
+            return String::new();
+        }
+        entry.command.replace(place, &shell_quote(&name))
     }
 
     /// The path of a fact with its scope: `iface.link.speed`.

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn every_parameter_is_a_file_of_its_own() {
-        let paths: std::collections::BTreeSet<String> = SYSCTLS.iter().map(|name| path_of(name)).collect();
+        let paths: BTreeSet<String> = SYSCTLS.iter().map(|name| path_of(name)).collect();
         assert_eq!(paths.len(), SYSCTLS.len());
         assert_eq!(path_of("net.ipv4.conf.all.rp_filter"), "/proc/sys/net/ipv4/conf/all/rp_filter");
         assert_eq!(path_of("net.bridge.bridge-nf-call-iptables"), "/proc/sys/net/bridge/bridge-nf-call-iptables");

@@ -254,6 +254,10 @@ pub struct Feature {
     pub changeable: bool,
 }
 
+/// What the name of an interface begins with that an output speaks of without naming it; the line follows. The kernel takes
+/// no colon in a name, so it is never that of a real one.
+pub const STAND_IN: &str = "unnamed:";
+
 /// One network interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -23,7 +23,7 @@ pub use document::{DocumentError, SCHEMA};
 pub use host::{Host, LogLine, Measurement};
 pub use interface::{
     Bond, BondMember, Channels, Coalesce, DriverInfo, Eee, Feature, Fec, Interface, Link, LinkModes, Pause, Port,
-    Qdisc, Ring, Session, Stack,
+    Qdisc, Ring, STAND_IN, Session, Stack,
 };
 pub use optics::{Module, ModuleLane, ModuleThresholds};
 pub use pcie_path::pcie_ends;

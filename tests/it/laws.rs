@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use netdoctor::facts::{Catalogue, Facts, Put, set};
 use netdoctor::knowledge::schema::{CanonicalCounter, DriverCounters, Drivers, LogEventSpec, Persistence};
 use netdoctor::knowledge::{Knowledge, buses::Buses};
-use netdoctor::lang::{Key, State};
 use netdoctor::reading::{Gap, GapKind};
 use netdoctor::rules::schema::{Confidence, Kind, Severity};
 use netdoctor::rules::{RuleSet, Verdict, diagnose, embedded_specs, parse_file};

@@ -213,7 +213,7 @@ fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let only = held.next().filter(|_| held.next().is_none() && adapters.len() == 1);
     drop(held);
     for At { value: device, line } in adapters {
-        let name = only.clone().unwrap_or_else(|| format!("unnamed:{line}"));
+        let name = only.clone().unwrap_or_else(|| format!("{}{line}", crate::snapshot::STAND_IN));
         site.put(&name, |i| &mut i.bus, At::new(Bus::Usb, line));
         site.put_some(&name, |i| &mut i.usb.id, device.id.map(|id| At::new(id, line)));
         site.put_some(&name, |i| &mut i.driver.name, device.driver.map(|driver| At::new(driver, line)));

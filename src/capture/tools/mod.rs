@@ -59,7 +59,7 @@ impl Intake<'_> {
         let mut names = self.site.names().filter(|name| *name != "lo");
         match (names.next(), names.next()) {
             (Some(only), None) => only.to_owned(),
-            _ => format!("unnamed:{line}"),
+            _ => format!("{}{line}", crate::snapshot::STAND_IN),
         }
     }
 }

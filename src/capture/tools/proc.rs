@@ -301,7 +301,11 @@ fn times(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 
 fn tracking(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(mut found) = conntrack::parse(cursor) else { return };
-    if let Some(entries) = found.counters.remove("entries").filter(|_| intake.site.namespace.is_empty()) {
+    // Each network namespace counts for itself, and the snapshot has one host.
+    if !intake.site.namespace.is_empty() {
+        return;
+    }
+    if let Some(entries) = found.counters.remove("entries") {
         intake.site.put_host(|host| &mut host.conntrack.count, At::new(entries, found.line));
     }
     let partial = intake.is_filtered();

@@ -3,7 +3,7 @@
 use super::super::kernel::{Reply, Request};
 use super::super::plan;
 use super::super::scan::Scan;
-use super::{Content, Files, Folders, UNREAD, contents, doubt, fragments, holds, is_missing, row, tuned};
+use super::{Content, Files, Folders, UNREAD, contents, doubt, fragments, holds, holds_if, is_missing, row, tuned};
 use crate::formats::assignments;
 use crate::formats::configured::Setting;
 use crate::formats::configured::sysctl::{self, Line};
@@ -87,10 +87,6 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
         order.extend((0..own).filter(of_administrator));
         order.extend(conf);
     }
-    if !sure {
-        order.push(files.len());
-        files.push(File { path: String::new(), manager: "sysctl", lines: None });
-    }
     let lines: Vec<Option<Vec<Line>>> = files.iter().map(|file| file.lines.clone()).collect();
     let verdicts = sysctl::wins(&lines, &order);
     for (place, (file, verdicts)) in files.iter().zip(verdicts).enumerate() {
@@ -100,17 +96,19 @@ pub(super) fn collect(scan: &mut Scan<'_>, folders: &Folders, found: &mut Vec<Co
         }
         for (line, verdict) in file.lines.iter().flatten().zip(verdicts) {
             let Some(value) = line.value.clone().filter(|_| line.is_of_network()) else { continue };
+            let masked = fragments.get(place).is_some_and(|fragment| fragment.masked);
             let wins = match verdict {
-                Some(verdict) => holds(scan, verdict),
-                None => doubt(scan, UNREAD),
+                Some(verdict) if sure || masked => holds(scan, verdict),
+                // Where the order is open, what seems to lose may come once more.
+                _ => doubt(scan, UNREAD),
             };
             let scope = if file.manager == "tuned" { "sysctl".to_owned() } else { String::new() };
             let setting = Setting { scope, key: line.key.clone(), value, line: line.line };
             found.push(row(file.manager, &file.path, setting, wins));
         }
     }
-    for setting in tuned.others {
-        let wins = holds(scan, setting.1);
-        found.push(row("tuned", &setting.0, setting.2, wins));
+    for (path, wins, setting) in tuned.others {
+        let wins = holds_if(scan, wins, tuned.sure);
+        found.push(row("tuned", &path, setting, wins));
     }
 }

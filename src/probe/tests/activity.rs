@@ -502,14 +502,14 @@ fn everything() -> Tree {
 fn what_is_lost_of_the_host_changes_nothing_else() {
     let options = Options { interval_ms: 100, ..Options::default() };
     let whole = collect(&mut Over::new(everything(), everything()), &options, &mut |_| {});
-    let good = super::replay::leaves(&whole);
+    let good = replay::leaves(&whole);
     let wins = |path: &str| good.iter().filter(|(name, _)| name.contains(path) && name.ends_with(".wins")).count();
     assert!(wins("sysctl") >= 5 && wins("link") >= 3 && wins("netplan") == 2, "{good:#?}");
     let mut survivors = 0;
     for seed in 0..300 {
         let mut kernel = Faulty::new(seed, LOSSES, Over::new(everything(), everything()));
         let snapshot = collect(&mut kernel, &options, &mut |_| {});
-        for (path, value) in super::replay::leaves(&snapshot) {
+        for (path, value) in replay::leaves(&snapshot) {
             survivors += 1;
             let of_host = path.starts_with(".host") || path.contains(".irqs");
             // Maps and joined lists may be shorter.

@@ -93,7 +93,7 @@ proptest! {
             formats::proc_net::pairs(text);
             formats::proc_net_stat::parse(text);
             formats::proc_rpc::client(text);
-            formats::proc_stat::cpus(text);
+            formats::proc_stat::cpus(text).count();
             formats::softirqs::network(text);
             formats::pid_stat::parse(text);
             formats::mountstats::parse(text);

@@ -480,7 +480,7 @@ $ ip -s -d link
         let (snapshot, _) = one(text);
         let mtus: Vec<(&str, Option<&Bytes>)> =
             snapshot.interfaces.iter().map(|interface| (interface.namespace.as_str(), interface.mtu.known())).collect();
-        assert_eq!(mtus, [("", None), ("blue", Some(&Bytes(1300))), ("container", Some(&Bytes(1400)))]);
+        assert_eq!(mtus, [("", None), ("blue", Some(&Bytes(1300))), ("container web", Some(&Bytes(1400)))]);
         assert_eq!(snapshot.interfaces[0].addresses.known().unwrap(), &["192.0.2.7/24", "fe80::1/64"]);
     }
 

@@ -87,7 +87,7 @@ fn bond(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         [only] => only.strip_prefix("/proc/net/bonding/").filter(|name| is_interface_name(name)).map(str::to_owned),
         _ => None,
     };
-    let name = name.unwrap_or_else(|| format!("unnamed:{}", found.line));
+    let name = name.unwrap_or_else(|| format!("{}{}", crate::snapshot::STAND_IN, found.line));
     put_bond(intake.site, &name, found, filtered);
 }
 
