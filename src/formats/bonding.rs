@@ -174,7 +174,7 @@ impl Bonding {
         match key {
             "Bonding Mode" => self.mode = mode(value).map(|mode| At::new(mode, line)),
             "Transmit Hash Policy" => {
-                self.hash_policy = Some(At::new(value.split(' ').next().unwrap_or_default().to_owned(), line))
+                self.hash_policy = Some(At::new(value.split(' ').next().unwrap_or_default().to_owned(), line));
             }
             "Currently Active Slave" => {
                 let name = Some(value.to_owned()).filter(|name| name != "None" && !name.is_empty());

@@ -45,7 +45,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<Bridge>> {
             }),
             // Further ports stand alone in the last column.
             ([port], Some(bridge)) if line.text.starts_with([' ', '\t']) => {
-                bridge.ports.push(At::new((*port).to_owned(), line.number))
+                bridge.ports.push(At::new((*port).to_owned(), line.number));
             }
             ([_, rest @ ..], _) if rest.join(" ").starts_with("can't get info") => {}
             _ => break,
@@ -87,7 +87,7 @@ pub fn is_other_row(text: &str) -> bool {
     let numbers =
         |word: &str| word.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     match words.as_slice() {
-        ["port", "vlan", ..] | ["port", "vlan-id", ..] => true,
+        ["port", "vlan" | "vlan-id", ..] => true,
         [address, "dev", ..] => is_address(address),
         // `eth0  1 PVID Egress Untagged`, or a further VLAN of the same port.
         [_, id, ..] if numbers(id) => text.contains("PVID") || words.len() == 2,

@@ -310,11 +310,11 @@ impl Function {
                 self.payload_most = self
                     .payload_most
                     .take()
-                    .or_else(|| bytes_behind(value, "MaxPayload ").map(|size| At::new(size, line)))
+                    .or_else(|| bytes_behind(value, "MaxPayload ").map(|size| At::new(size, line)));
             }
             "RlxdOrd" => {
                 self.relaxed_ordering =
-                    self.relaxed_ordering.take().or_else(|| Some(At::new(value.starts_with('+'), line)))
+                    self.relaxed_ordering.take().or_else(|| Some(At::new(value.starts_with('+'), line)));
             }
             "MaxPayload" => {
                 self.payload =
@@ -407,7 +407,7 @@ fn buses(text: &str) -> Option<(u8, u8)> {
 /// `Port #0, Speed 8GT/s (ok), Width x2 (downgraded), ...`.
 fn figures(text: &str) -> Figures {
     let behind = |name: &str| text.split_once(name).map(|(_, rest)| rest);
-    let word = |text: &'_ str| -> usize { text.find(|char: char| char == ',' || char == ' ').unwrap_or(text.len()) };
+    let word = |text: &'_ str| -> usize { text.find([',', ' ']).unwrap_or(text.len()) };
     Figures {
         speed: behind("Speed ").and_then(pci_link::speed),
         width: behind("Width ").and_then(|rest| pci_link::width(&rest[..word(rest)])),

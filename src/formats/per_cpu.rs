@@ -125,7 +125,7 @@ pub fn vector(name: &str) -> Option<Vector<'_>> {
     };
     let lower = rest.to_ascii_lowercase();
     let words = ["txrx", "rxtx", "tx", "rx", "fp", "q", "queue", "ch", "ntfy", "combined"];
-    let head = lower.trim_start_matches(|char: char| char == '-');
+    let head = lower.trim_start_matches('-');
     let starts = words.iter().any(|word| {
         head.strip_prefix(word).is_some_and(|rest| {
             rest.is_empty() || rest.starts_with(|char: char| char.is_ascii_digit() || char == '-' || char == '.')

@@ -48,11 +48,11 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Team> {
         let (key, value) = pair(text).unwrap_or((text, ""));
         match depth {
             0 if value.is_empty() && matches!(key, "setup" | "ports" | "runner" | "link watches" | "team_device") => {
-                section = key.to_owned()
+                section = key.to_owned();
             }
             0 => break,
             2 if section == "ports" => {
-                team.ports.push(At::new((text.trim_end_matches(':').to_owned(), None), line.number))
+                team.ports.push(At::new((text.trim_end_matches(':').to_owned(), None), line.number));
             }
             _ if key == "runner" && section == "setup" => team.runner = Some(value.to_owned()),
             _ if key == "active port" => team.active_port = Some(value.to_owned()),

@@ -52,7 +52,7 @@ fn traceroute(text: &str) -> Option<Hop> {
     let mut words = text.split_ascii_whitespace();
     let number = words.next()?.parse().ok()?;
     let rest: Vec<&str> = words.collect();
-    let answers = rest.iter().any(|word| *word == "ms");
+    let answers = rest.contains(&"ms");
     let silent = !rest.is_empty() && rest.iter().all(|word| *word == "*");
     let host = rest.iter().find(|word| **word != "*").map(|word| (*word).to_owned());
     (answers || silent).then_some(Hop { number, host, ..Hop::default() })

@@ -276,13 +276,12 @@ pub(super) fn collect(scan: &mut Scan<'_>) {
     ];
     let answers = netlink::ask(scan.kernel, &requests);
     let [rules, v4, v6] = answers.as_slice() else { return };
-    scan.out.host.rules = match whole(scan, rules, &plan::RULES) {
-        Err(gap) => Reading::Unknown(gap),
-        Ok(()) => {
-            let source = scan.netlink("RTM_GETRULE", "all families");
-            let list = rules.parts.iter().filter_map(|part| rule(part)).take(MOST_RULES).collect();
-            Reading::Known(list, source)
-        }
+    scan.out.host.rules = if let Err(gap) = whole(scan, rules, &plan::RULES) {
+        Reading::Unknown(gap)
+    } else {
+        let source = scan.netlink("RTM_GETRULE", "all families");
+        let list = rules.parts.iter().filter_map(|part| rule(part)).take(MOST_RULES).collect();
+        Reading::Known(list, source)
     };
     let source = scan.netlink("RTM_GETNEIGH", "all interfaces");
     let mut counts = [&v4, &v6].map(|answer| {

@@ -198,7 +198,7 @@ fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     while let Some(line) = cursor.peek() {
         match usb::row(line.text) {
             Some(device) if is_adapter(&device) && device.megabits.is_some() => {
-                adapters.push(At::new(device, line.number))
+                adapters.push(At::new(device, line.number));
             }
             Some(_) => {}
             None if any && verbose && (usb::is_detail(line.text) || line.text.trim().is_empty()) => {}

@@ -95,7 +95,7 @@ fn soft(intake: &mut Intake<'_>, table: &PerCpu, partial: bool) {
         let counts = of_network.iter().filter_map(|row| Some((row.name.clone(), *row.counts.get(column)?))).collect();
         let source = intake.site.source(table.line);
         super::cpu::row(intake, *cpu, table.line, |cpu| {
-            sample_leaf(&mut cpu.softirqs, "softirqs", source, counts, partial)
+            sample_leaf(&mut cpu.softirqs, "softirqs", source, counts, partial);
         });
     }
 }

@@ -47,7 +47,7 @@ fn logical_lines<'t>(text: &'t str, marks: &'t [char]) -> impl Iterator<Item = (
         let mut first = 0;
         loop {
             let Some((at, line)) = lines.next() else {
-                return (!joined.is_empty()).then(|| (first, joined));
+                return (!joined.is_empty()).then_some((first, joined));
             };
             let line = line.trim();
             // A comment may stand between the parts of a line.

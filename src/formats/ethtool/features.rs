@@ -60,7 +60,7 @@ fn row(text: &str) -> Option<(String, bool, bool, Option<bool>)> {
     let (name, value) = pair(text)?;
     // Versions before 3.3 print spaces in names: `generic segmentation offload`.
     let name = name.replace(' ', "-");
-    let named = name.len() <= 40 && name.contains(|char: char| char == '-' || char == '_')
+    let named = name.len() <= 40 && name.contains(['-', '_'])
         || matches!(name.as_str(), "highdma" | "loopback" | "netns-local");
     let mut words = value.split_ascii_whitespace();
     let active = match words.next()? {

@@ -151,7 +151,7 @@ impl Module {
                 self.identifier = text(inner);
             }
             "Connector" => {
-                self.copper = self.copper.take().filter(|at| at.value).or_else(|| flag(value.contains("Copper")))
+                self.copper = self.copper.take().filter(|at| at.value).or_else(|| flag(value.contains("Copper")));
             }
             "Vendor name" => self.vendor = text(value),
             "Vendor PN" => self.part = text(value),

@@ -166,7 +166,7 @@ impl Settings {
             "Advertised link modes" => self.advertised = Some(At::new(words(), line)),
             "Link partner advertised link modes" => self.partner = Some(At::new(words(), line)),
             "Supports auto-negotiation" => {
-                self.autoneg_supported = switch(&value.to_ascii_lowercase()).map(|on| At::new(on, line))
+                self.autoneg_supported = switch(&value.to_ascii_lowercase()).map(|on| At::new(on, line));
             }
             "Advertised auto-negotiation" => {
                 self.autoneg_advertised = switch(&value.to_ascii_lowercase()).map(|on| At::new(on, line));

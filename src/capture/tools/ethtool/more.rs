@@ -157,16 +157,16 @@ fn module_of(site: &mut Site, name: &str, found: Module, filtered: bool) {
         }
         match words.as_str() {
             "Laser bias current high warning" => {
-                site.put(name, |i| &mut i.module.thresholds.bias_high_warn, At::new(value, line))
+                site.put(name, |i| &mut i.module.thresholds.bias_high_warn, At::new(value, line));
             }
             "Laser bias current low warning" => {
-                site.put(name, |i| &mut i.module.thresholds.bias_low_warn, At::new(value, line))
+                site.put(name, |i| &mut i.module.thresholds.bias_low_warn, At::new(value, line));
             }
             "Module temperature high alarm" => {
-                site.put(name, |i| &mut i.module.thresholds.temperature_high_alarm, At::new(Celsius(value), line))
+                site.put(name, |i| &mut i.module.thresholds.temperature_high_alarm, At::new(Celsius(value), line));
             }
             "Module temperature high warning" => {
-                site.put(name, |i| &mut i.module.thresholds.temperature_high_warn, At::new(Celsius(value), line))
+                site.put(name, |i| &mut i.module.thresholds.temperature_high_warn, At::new(Celsius(value), line));
             }
             _ => {}
         }
