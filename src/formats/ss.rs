@@ -163,7 +163,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Vec<Socket> {
         } else if let Some(socket) = socket(line.text, line.number) {
             sockets.push(socket);
         } else if !line.text.starts_with([' ', '\t'])
-            || sockets.last_mut().is_none_or(|last| facts(&mut last.info, line.text) <= 0)
+            || sockets.last_mut().is_none_or(|last| facts(&mut last.info, line.text) == 0)
         {
             break;
         }

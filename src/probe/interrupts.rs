@@ -94,7 +94,9 @@ fn read(
     let file = match scan.parsed(&reply, FILE, &plan::INTERRUPTS, "", parse) {
         Reading::Known(file, _) => file,
         Reading::Unknown(gap) => {
-            wanted.iter().for_each(|place| taken[*place].irqs = Reading::Unknown(gap));
+            for place in wanted {
+                taken[*place].irqs = Reading::Unknown(gap);
+            }
             return Sample::default();
         }
         Reading::Absent(_) => return Sample::default(),
@@ -137,8 +139,8 @@ fn counts(cpus: &[u32], row: &interrupts::Row) -> Vec<(String, u64)> {
 }
 
 fn affinities(scan: &mut Scan<'_>, taken: &mut [Interface], wanted: &[usize]) {
-    let path = |number: &str, name: &str| format!("/proc/irq/{number}/{name}");
     const NAMES: [&str; 2] = ["smp_affinity_list", "effective_affinity_list"];
+    let path = |number: &str, name: &str| format!("/proc/irq/{number}/{name}");
     let numbers: Vec<String> = wanted
         .iter()
         .filter_map(|place| taken[*place].irqs.known())

@@ -381,7 +381,7 @@ mod tests {
     }
 
     fn total(snapshot: &Snapshot, group: &str, name: &str) -> Option<u64> {
-        block(snapshot, group).get(name).and_then(|counter| counter.total())
+        block(snapshot, group).get(name).and_then(crate::snapshot::Counter::total)
     }
 
     #[test]

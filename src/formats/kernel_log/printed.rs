@@ -200,7 +200,7 @@ mod tests {
     fn the_forms_of_dmesg() {
         let boot = |seconds| Some(When::Boot(seconds));
         for (line, when, text) in [
-            ("[   12.345678] eth0: x", boot(12.345678), "eth0: x"),
+            ("[   12.345678] eth0: x", boot(12.345_678), "eth0: x"),
             ("[2876130.147704] br-lan: x", boot(2_876_130.147_704), "br-lan: x"),
             ("[ 2.541813] ixgbe 0000:82:00.0: x", boot(2.541_813), "ixgbe 0000:82:00.0: x"),
             ("<6>[    7.100000] x: y", boot(7.1), "x: y"),

@@ -168,6 +168,7 @@ impl Statistics {
     }
 
     /// Adds the counters that were left out for being zero, where the output is whole.
+    #[must_use]
     pub fn with_zeros(mut self) -> Self {
         if self.is_whole() {
             for name in PRINTED_UNLESS_ZERO {

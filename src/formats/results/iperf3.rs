@@ -246,9 +246,9 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
         };
         let found = if summaries.is_empty() {
             // Several streams without a sum can't be added up where rows may be missing.
-            (has_sum || count == 1).then(|| cut_off(head, role, of_role().collect(), base)).flatten()
+            (has_sum || count == 1).then(|| cut_off(head, role, &of_role().collect::<Vec<_>>(), base)).flatten()
         } else {
-            summed_up(head, role, of_role().collect(), base)
+            summed_up(head, role, &of_role().collect::<Vec<_>>(), base)
         };
         runs.extend(found);
     }
@@ -260,7 +260,7 @@ fn retransmits(row: &Row<'_>) -> Option<u64> {
 }
 
 /// The lines of a summary: the receiver's counts, for what the sender sends may still wait in its buffer.
-fn summed_up(head: &Head, role: &str, rows: Vec<&(Row<'_>, u32)>, base: Run) -> Option<Run> {
+fn summed_up(head: &Head, role: &str, rows: &[&(Row<'_>, u32)], base: Run) -> Option<Run> {
     let end = |row: &Row<'_>| row.rest.last().copied().unwrap_or_default().to_owned();
     let sender = rows.iter().find(|(row, _)| end(row) == "sender");
     let receiver = rows.iter().find(|(row, _)| end(row) != "sender");
@@ -287,7 +287,7 @@ fn summed_up(head: &Head, role: &str, rows: Vec<&(Row<'_>, u32)>, base: Run) -> 
 }
 
 /// A test without a summary: the average of its intervals.
-fn cut_off(head: &Head, role: &str, rows: Vec<&(Row<'_>, u32)>, base: Run) -> Option<Run> {
+fn cut_off(head: &Head, role: &str, rows: &[&(Row<'_>, u32)], base: Run) -> Option<Run> {
     let (bits_per_second, count) = average(rows.iter().map(|(row, _)| row))?;
     let again = rows.iter().map(|(row, _)| retransmits(row)).sum::<Option<u64>>();
     let sent = match (role.get(..2), head.is_client) {

@@ -342,9 +342,9 @@ impl Kernel for Talking {
         if let [Request { ask: Ask::Variable { process: u32::MAX, .. }, .. }] = requests {
             use std::io::{Read, Write};
             let (ours, theirs) = self.ends.as_mut().unwrap();
-            let mut buffer = [0; 50_000];
+            let mut buffer = vec![0; 50_000];
             for _ in 0..20 {
-                ours.write_all(&[1; 50_000]).unwrap();
+                ours.write_all(&vec![1; 50_000]).unwrap();
                 theirs.read_exact(&mut buffer).unwrap();
             }
             return vec![Reply::Bytes(Blob::default())];
@@ -386,7 +386,7 @@ fn a_connection_that_talks_is_told_from_those_that_do_not() {
     let grown = |flow: &crate::snapshot::Flow, name: &str| flow.samples.known().unwrap().get(name).unwrap().growth();
     let ours = flows.iter().find(|flow| flow.peer == "192.0.2.1:5201").unwrap();
     let theirs = flows.iter().find(|flow| flow.local == "192.0.2.1:5201").unwrap();
-    assert!(std::ptr::eq(&flows[0], ours) || std::ptr::eq(&flows[0], theirs), "those that talk come first");
+    assert!(flows[0] == *ours || flows[0] == *theirs, "those that talk come first");
     assert_eq!(grown(ours, "bytes_acked"), Growth::By(1_000_000));
     assert_eq!(grown(theirs, "bytes_received"), Growth::By(1_000_000));
     assert_eq!(theirs.bytes_received.known(), Some(&1_000_000));
