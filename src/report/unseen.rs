@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn a_fact_is_named_without_its_explanation() {
         assert_eq!(brief("in total: DSACKs received: the peer got data twice"), "DSACKs received");
-        assert_eq!(brief("within the sample: Packets dropped because the ring was full; see RX"), "packets dropped because the ring was full");
+        assert_eq!(
+            brief("within the sample: Packets dropped because the ring was full; see RX"),
+            "packets dropped because the ring was full"
+        );
         assert_eq!(brief("maximum payload size in use"), "maximum payload size in use");
         assert_eq!(brief("TCP"), "TCP");
         assert_eq!(brief(""), "");
