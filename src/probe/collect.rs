@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
 use super::{
-    activity, bonds, configured, ethtool, gauges, host, interfaces, links, log, netlink, networking, offers, pci,
+    activity, bonds, configured, ethtool, gauges, hardware, host, interfaces, links, log, netlink, networking, offers, pci,
     processors, qdiscs, routing, session, standard,
 };
 use crate::snapshot::{SampleSource, Snapshot};
@@ -53,6 +53,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
         found.devices.iter().filter_map(|device| Some((*device.pci.known()?, device.name.clone()))).collect();
     pci::join_interfaces(&mut scan, &owned);
     interfaces::addresses(&mut scan, addresses);
+    hardware::collect(&mut scan, &found);
     stamps.qdiscs = qdiscs::collect(&mut scan);
     session::default_route(&mut scan, routes);
     routing::routes(&mut scan, &found, routes);

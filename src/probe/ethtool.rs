@@ -27,12 +27,14 @@ pub(super) enum Command {
     Channels = 17,
     Coalesce = 19,
     Pause = 21,
+    PrivateFlags = 13,
     Eee = 23,
     Fec = 29,
+    Rss = 38,
 }
 
 impl Command {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::LinkInfo,
         Self::LinkModes,
         Self::LinkState,
@@ -43,6 +45,9 @@ impl Command {
         Self::Pause,
         Self::Eee,
         Self::Fec,
+        Self::PrivateFlags,
+        // Behind the queues, which it leads to.
+        Self::Rss,
     ];
 
     pub fn name(self) -> &'static str {
@@ -307,6 +312,8 @@ pub(super) fn pause(payload: &[u8]) -> Option<PauseRow> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FeaturesRow {
     pub hardware: Bitset,
+    /// What somebody asked for; `None` where that is not told.
+    pub wanted: Option<Bitset>,
     pub active: Bitset,
     pub fixed: Bitset,
 }
@@ -314,7 +321,7 @@ pub(super) struct FeaturesRow {
 pub(super) fn features(payload: &[u8]) -> Option<FeaturesRow> {
     let body = payload.get(4..)?;
     let set = |kind| attribute(body, kind).and_then(Bitset::new);
-    Some(FeaturesRow { hardware: set(2)?, active: set(4)?, fixed: set(5).unwrap_or_default() })
+    Some(FeaturesRow { hardware: set(2)?, wanted: set(3), active: set(4)?, fixed: set(5).unwrap_or_default() })
 }
 
 #[cfg(test)]
