@@ -27,6 +27,7 @@ pub mod lshw;
 pub mod lspci;
 pub mod meminfo;
 pub mod mii;
+pub mod module_memory;
 pub mod mountstats;
 pub mod netstat;
 pub mod nstat;

@@ -6,8 +6,8 @@ use super::kernel::Kernel;
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
 use super::{
-    activity, bonds, configured, ethtool, gauges, hardware, host, interfaces, links, log, netlink, networking, offers, pci,
-    processors, qdiscs, routing, session, standard,
+    activity, bonds, configured, dcb, devlink, ethtool, filters, gauges, hardware, host, interfaces, links, log, modules,
+    netlink, networking, offers, pci, processors, qdiscs, rdma, routing, session, standard, wireless,
 };
 use crate::snapshot::{SampleSource, Snapshot};
 
@@ -55,6 +55,7 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
     interfaces::addresses(&mut scan, addresses);
     hardware::collect(&mut scan, &found);
     stamps.qdiscs = qdiscs::collect(&mut scan);
+    stamps.filters = filters::collect(&mut scan);
     session::default_route(&mut scan, routes);
     routing::routes(&mut scan, &found, routes);
     routing::collect(&mut scan);
@@ -67,17 +68,23 @@ pub fn collect(kernel: &mut dyn Kernel, options: &Options, progress: &mut dyn Fn
         stamps.standard = standard::collect(&mut scan, &found, family);
     }
     progress("drivers");
+    dcb::collect(&mut scan, &found);
+    wireless::collect(&mut scan, &found, families);
+    devlink::collect(&mut scan, &found, families);
     statistics::drivers(&mut scan, &found, &mut stamps);
+    let rdma = rdma::collect(&mut scan, &found);
     let mut activity = activity::first(&mut scan, &found);
     if options.interval_ms > 0 {
         progress("waiting for the second sample");
         scan.kernel.sleep(options.interval_ms);
         activity::again(&mut scan, &mut activity);
-        statistics::second_sample(&mut scan, &found, family.as_ref(), &stamps);
+        statistics::second_sample(&mut scan, &found, family.as_ref(), &stamps, &rdma);
     }
     progress("files");
     configured::collect(&mut scan, &found);
     activity::finish(&mut scan, &found, addresses, &activity);
+    progress("modules");
+    modules::collect(&mut scan, &found, family.as_ref());
     progress("log");
     log::collect(&mut scan, &found);
     scan.finish()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rtnetlink::packet_core::NLM_F_DUMP;
 
 use super::kernel::{Lock, Request};
-use super::netlink::{attribute, attributes, generic, push, text, u16_at, u32_at, u64_at};
+use super::netlink::{attribute, attributes, generic, messages, push, text, u16_at, u32_at, u64_at};
 
 /// The family that knows the other families (nlctrl).
 pub(super) const CONTROL: u16 = 16;
@@ -94,6 +94,24 @@ pub(super) fn is_get(command: u8) -> bool {
 /// Asks for all families. Asked for one by its name, a kernel that does not have it would try to load a module for it.
 pub(super) fn families_request() -> Request {
     generic(CONTROL, NLM_F_DUMP, 3, 1, &[], Lock::None)
+}
+
+/// Numbers and names of all families in the bytes of that answer.
+pub(super) fn family_names(answer: &[u8]) -> BTreeMap<u16, String> {
+    let row = |payload: &[u8]| {
+        let rest = payload.get(4..)?;
+        Some((attribute(rest, 1).and_then(|value| u16_at(value, 0))?, attribute(rest, 2).map(text)?))
+    };
+    messages(answer).filter(|message| message.kind == CONTROL).filter_map(|message| row(message.payload)).collect()
+}
+
+/// The number of the family with this name in the answer to [`families_request`].
+pub(super) fn family_number(parts: &[Vec<u8>], name: &str) -> Option<u16> {
+    parts.iter().find_map(|payload| {
+        let rest = payload.get(4..)?;
+        attribute(rest, 2).filter(|found| text(found) == name)?;
+        attribute(rest, 1).and_then(|value| u16_at(value, 0))
+    })
 }
 
 /// The family of this kernel.
