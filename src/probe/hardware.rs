@@ -35,7 +35,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links) {
         } else {
             // Thousands of them are common, and there is no dump.
             let detail = "not asked where no hardware is behind the interface";
-            interface.queues = Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, &device.name));
+            interface.queues = Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, "IFACE"));
             let source = scan.netlink("RTM_GETLINK", "all interfaces");
             interface.virtual_functions = Reading::Absent(source);
         }
@@ -116,7 +116,8 @@ fn usb_device(path: &str) -> Option<&str> {
 fn attributes(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let name = &device.name;
     let path = |tail: &str| [b"/sys/class/net/", &device.row.raw_name[..], tail.as_bytes()].concat();
-    let [functions, queues] = scan.batch(&[Request::read(path("/device/sriov_numvfs")), Request::list(path("/queues"))]);
+    let [functions, queues] =
+        scan.batch(&[Request::read(path("/device/sriov_numvfs")), Request::list(path("/queues"))]);
     let file = format!("/sys/class/net/{name}/device/sriov_numvfs");
     interface.virtual_functions = match &functions {
         Reply::Error { errno: libc::ENOENT, .. } => Reading::Absent(scan.file(file)),
@@ -125,9 +126,7 @@ fn attributes(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     interface.queues = match &queues {
         Reply::Bytes(names) => masks(scan, device, &names.0),
         // A kernel without RPS and XPS.
-        Reply::Error { errno: libc::ENOENT, .. } => {
-            Reading::Absent(scan.file(format!("/sys/class/net/{name}/queues")))
-        }
+        Reply::Error { errno: libc::ENOENT, .. } => Reading::Absent(scan.file(format!("/sys/class/net/{name}/queues"))),
         refusal => Reading::Unknown(scan.refusal(refusal, &plan::QUEUES, name)),
     };
     match (interface.bus.known(), device.path.as_deref().and_then(usb_device)) {
@@ -173,8 +172,7 @@ fn masks(scan: &mut Scan<'_>, device: &Netdev, names: &[u8]) -> Reading<Vec<Queu
             reply => scan.parsed(reply, &file, &plan::QUEUES, name, cpu_mask::members),
         };
         let (tx, index) = *queue;
-        let (rps_cpus, xps_cpus) =
-            if tx { (Reading::Absent(source), cpus) } else { (cpus, Reading::Absent(source)) };
+        let (rps_cpus, xps_cpus) = if tx { (Reading::Absent(source), cpus) } else { (cpus, Reading::Absent(source)) };
         Queue { tx, index, rps_cpus, xps_cpus }
     });
     let rows = rows.collect();

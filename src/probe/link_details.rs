@@ -197,13 +197,7 @@ fn bridge(
     };
 }
 
-fn tunnel(
-    scan: &mut Scan<'_>,
-    out: &mut Interface,
-    row: Option<&TunnelRow>,
-    kind: InterfaceKind,
-    source: SourceId,
-) {
+fn tunnel(scan: &mut Scan<'_>, out: &mut Interface, row: Option<&TunnelRow>, kind: InterfaceKind, source: SourceId) {
     let end = |address: Option<IpAddr>| match address {
         Some(address) => Reading::Known(address.to_string(), source),
         None => Reading::Absent(source),
@@ -257,12 +251,8 @@ mod tests {
     fn the_ends_of_tunnels_are_read_in_both_families() {
         let v6 = "2001:db8::1".parse::<std::net::Ipv6Addr>().unwrap().octets();
         let vxlan = read("vxlan", &[(1, &42u32.to_ne_bytes()), (2, &[192, 0, 2, 9]), (15, &4789u16.to_be_bytes())]);
-        let expected = TunnelRow {
-            remote: Some("192.0.2.9".parse().unwrap()),
-            local: None,
-            port: Some(4789),
-            vni: Some(42),
-        };
+        let expected =
+            TunnelRow { remote: Some("192.0.2.9".parse().unwrap()), local: None, port: Some(4789), vni: Some(42) };
         assert_eq!(*vxlan.tunnel.unwrap(), expected);
         let external = read("vxlan", &[(1, &0u32.to_ne_bytes()), (17, &v6), (25, &[1])]).tunnel.unwrap();
         assert_eq!((external.vni, external.local), (None, Some("2001:db8::1".parse().unwrap())));

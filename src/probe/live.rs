@@ -119,9 +119,7 @@ impl Live {
     fn socket(&mut self, protocol: Protocol) -> std::io::Result<&mut Socket> {
         let (slot, number) = match protocol {
             Protocol::Route => (&mut self.route, libc::NETLINK_ROUTE),
-            Protocol::Generic | Protocol::Wireless | Protocol::Devlink => {
-                (&mut self.generic, libc::NETLINK_GENERIC)
-            }
+            Protocol::Generic | Protocol::Wireless | Protocol::Devlink => (&mut self.generic, libc::NETLINK_GENERIC),
             Protocol::SockDiag => (&mut self.sock_diag, libc::NETLINK_SOCK_DIAG),
         };
         if slot.is_none() {

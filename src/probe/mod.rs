@@ -7,6 +7,7 @@ mod collect;
 mod configured;
 mod dcb;
 mod devlink;
+mod elsewhere;
 mod ethtool;
 mod ethtool_replies;
 mod faulty;
@@ -48,7 +49,8 @@ mod tests;
 mod tuning;
 mod wireless;
 
-pub use collect::{Options, collect};
+pub use collect::{Elsewhere, Options, collect, collect_with};
+pub use elsewhere::{Namespace, namespaces};
 pub use faulty::{ALL_FAULTS, Fault, Faulty, LOSSES};
 pub use isolated::{DEFAULT_BUDGET_MS, Isolated};
 pub use kernel::{Ask, Blob, Kernel, Lock, Protocol, Reply, Request};

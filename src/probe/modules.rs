@@ -193,15 +193,9 @@ fn lanes(row: &Row, rest: &Rest) -> Vec<ModuleLane> {
     row.lanes.iter().map(lane).collect()
 }
 
-/// Vendors leave them zero, or in disorder.
-fn is_valid(limits: &Limits) -> bool {
-    let above = |high: Option<f64>, low: Option<f64>| high.zip(low).is_none_or(|(high, low)| high > low);
-    above(limits.high_alarm, limits.low_alarm) && above(limits.high_warn, limits.low_warn)
-}
-
 fn thresholds(scan: &mut Scan<'_>, module: &mut Module, row: &Row, rest: &Rest) {
     let mut of = |limits: Limits, value: Option<f64>| match value {
-        Some(_) if !is_valid(&limits) => {
+        Some(_) if !limits.is_valid() => {
             let detail = "the thresholds that the vendor wrote are in disorder";
             Reading::Unknown(scan.dead_end(GapKind::DriverUnknown, detail))
         }

@@ -373,7 +373,10 @@ mod tests {
         let stations = message(27, NLM_F_DUMP, &[17, 1, 0, 0]);
         assert!(only_reads(Protocol::Wireless, &stations, Some("nl80211")));
         assert!(!only_reads(Protocol::Wireless, &stations, Some("ethtool")));
-        assert!(!only_reads(Protocol::Generic, &stations, Some("nl80211")) && !only_reads(Protocol::Generic, &stations, None));
+        assert!(
+            !only_reads(Protocol::Generic, &stations, Some("nl80211"))
+                && !only_reads(Protocol::Generic, &stations, None)
+        );
         for set in [1, 2, 6, 18, 61] {
             assert!(!only_reads(Protocol::Wireless, &message(27, 0, &[set, 1, 0, 0]), Some("nl80211")), "{set}");
         }

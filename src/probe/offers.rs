@@ -94,8 +94,12 @@ fn one_command(scan: &mut Scan<'_>, links: &Links, family: u16, command: Command
     let main = |(_, payload): &(u32, &[u8])| {
         command != Command::Rss || ethtool_replies::rss(payload).is_some_and(|row| row.context == 0)
     };
-    let dumped: BTreeMap<u32, &[u8]> =
-        answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, payload.as_slice()))).filter(main).collect();
+    let dumped: BTreeMap<u32, &[u8]> = answer
+        .parts
+        .iter()
+        .filter_map(|payload| Some((ethtool::device(payload)?, payload.as_slice())))
+        .filter(main)
+        .collect();
     // A dump passes over devices without support and ends at the first that fails otherwise.
     let hopeless = matches!(answer.refusal, Some(Reply::TimedOut | Reply::Skipped { .. }));
     let missing: Vec<&Netdev> = links
@@ -291,9 +295,8 @@ pub(super) fn refused_features(
     source: SourceId,
 ) -> Reading<Vec<String>> {
     let Some(wanted) = &row.wanted else { return Reading::Absent(source) };
-    let refused = |bit: usize| {
-        row.hardware.value(bit) && !row.fixed.value(bit) && wanted.value(bit) != row.active.value(bit)
-    };
+    let refused =
+        |bit: usize| row.hardware.value(bit) && !row.fixed.value(bit) && wanted.value(bit) != row.active.value(bit);
     Reading::Known(names.iter().filter(|(bit, _)| refused(**bit)).map(|(_, name)| name.clone()).collect(), source)
 }
 

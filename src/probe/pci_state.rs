@@ -14,8 +14,7 @@ const GROUP: &str = "aer";
 const AER: [(&str, &str); 3] =
     [("aer_dev_correctable", "correctable"), ("aer_dev_nonfatal", "nonfatal"), ("aer_dev_fatal", "fatal")];
 /// Files that are there where the link can do it, and what they are called.
-const ASPM: [(&str, &str); 4] =
-    [("l0s_aspm", "l0s"), ("l1_aspm", "l1"), ("l1_1_aspm", "l1.1"), ("l1_2_aspm", "l1.2")];
+const ASPM: [(&str, &str); 4] = [("l0s_aspm", "l0s"), ("l1_aspm", "l1"), ("l1_1_aspm", "l1.1"), ("l1_2_aspm", "l1.2")];
 
 fn path(address: PciAddress, file: &str) -> String {
     format!("/sys/bus/pci/devices/{address}/{file}")

@@ -106,8 +106,7 @@ fn port(
     };
     let base = format!("{ports}/{own}");
     let file = format!("{base}/state");
-    let [state, counters] =
-        scan.batch(&[Request::read(file.as_str()), Request::list(format!("{base}/hw_counters"))]);
+    let [state, counters] = scan.batch(&[Request::read(file.as_str()), Request::list(format!("{base}/hw_counters"))]);
     // `4: ACTIVE`.
     interface.rdma.state = scan.parsed(&state, &file, &plan::RDMA, name, |text| {
         let word = text.trim().split_once(": ").map_or(text.trim(), |(_, word)| word);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ethtool::{self, Command, Family};
 use super::interfaces::{self, Links, Netdev};
 use super::kernel::{Reply, Request};
-use super::networking::{self, Tables};
+use super::networking::Tables;
 use super::scan::Scan;
 use super::standard::{self, Standard};
 use super::{ethtool_replies, filters, ioctl, links, netlink, plan, qdiscs, rdma};
@@ -173,7 +173,6 @@ pub(super) fn second_sample(
     stamps: &Stamps,
     ports: &rdma::Sample,
 ) {
-    networking::again(scan, &stamps.tables);
     let answer = netlink::ask(scan.kernel, &[interfaces::links_request()]).pop().unwrap_or_default();
     let after = scan.kernel.now_ms().saturating_sub(stamps.links);
     let mut taken = std::mem::take(&mut scan.out.interfaces);

@@ -77,16 +77,8 @@ fn compliance(memory: &Memory) -> Vec<&'static str> {
         Some("40g base-lr4"),
         Some("40g active cable (xlppi)"),
     ];
-    let gigabit = [
-        None,
-        None,
-        None,
-        None,
-        Some("1000base-t"),
-        Some("1000base-cx"),
-        Some("1000base-lx"),
-        Some("1000base-sx"),
-    ];
+    let gigabit =
+        [None, None, None, None, Some("1000base-t"), Some("1000base-cx"), Some("1000base-lx"), Some("1000base-sx")];
     named(byte(131), ethernet).chain(named(byte(134), gigabit)).chain(extended(byte(192))).collect()
 }
 
@@ -137,7 +129,10 @@ mod tests {
         assert_eq!((module.rx_los, module.tx_fault), (Some(true), Some(false)));
         let limits = module.thresholds;
         assert_eq!((limits.temperature.high_alarm, limits.temperature.high_warn), (Some(75.0), Some(70.0)));
-        assert_eq!((limits.received.low_warn, limits.bias.low_warn, limits.sent.high_warn), (Some(-10.0), Some(3.0), Some(2.0)));
+        assert_eq!(
+            (limits.received.low_warn, limits.bias.low_warn, limits.sent.high_warn),
+            (Some(-10.0), Some(3.0), Some(2.0))
+        );
     }
 
     #[test]
