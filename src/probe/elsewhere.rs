@@ -9,8 +9,8 @@ use super::kernel::{Kernel, Request, zero_ended};
 use super::scan::Scan;
 use super::statistics::{self, Stamps};
 use super::{
-    Options, bonds, dcb, devlink, ethtool, filters, hardware, interrupts, links, modules, netlink, offers, qdiscs,
-    rdma, session, standard, wireless,
+    Options, bonds, dcb, devlink, ethtool, filters, hardware, interrupts, links, modules, netlink, offers, plan,
+    qdiscs, rdma, session, standard, wireless,
 };
 use crate::formats::shell::shell_quote;
 use crate::reading::{GapKind, Reading};
@@ -59,7 +59,8 @@ pub fn namespaces(kernel: &mut dyn Kernel, enter: &mut dyn FnMut(&str) -> Box<dy
     let mut found = Vec::new();
     for name in names.bytes().into_iter().flat_map(zero_ended) {
         let namespace = Namespace::named(&String::from_utf8_lossy(name));
-        let number = enter(&namespace.path).call(&[own.clone()]).first().and_then(|link| inode(link.bytes()?));
+        let number =
+            enter(&namespace.path).call(std::slice::from_ref(&own)).first().and_then(|link| inode(link.bytes()?));
         // One that can't be entered is kept, so that its reason is told.
         if number.is_none_or(|number| !seen.contains(&number)) {
             seen.extend(number);
@@ -111,6 +112,11 @@ pub(super) fn first(scan: &mut Scan<'_>, name: &str, options: &Options) -> Optio
     ];
     let answers = netlink::ask(scan.kernel, &requests);
     let [listed, addresses, routes, families] = answers.as_slice() else { return None };
+    if let (Some(refusal), true) = (&listed.refusal, listed.parts.is_empty()) {
+        scan.refusal(refusal, &plan::INSIDE, name);
+        scan.remark(format!("nothing could be read in the network namespace {name}"));
+        return None;
+    }
     let mut stamps = Stamps { links: scan.kernel.now_ms(), ..Stamps::default() };
     let mut found = interfaces::read_links(scan, listed);
     interfaces::find_devices(scan, &mut found);

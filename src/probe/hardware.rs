@@ -1,7 +1,7 @@
 //! What sysfs says of the device behind an interface: its bus, its USB device, its virtual functions, and the CPUs of its
 //! queues.
 
-use super::interfaces::{ELSEWHERE, Links, Netdev};
+use super::interfaces::{Links, Netdev};
 use super::kernel::{Reply, Request, zero_ended};
 use super::plan;
 use super::scan::Scan;
@@ -9,6 +9,8 @@ use crate::formats::cpu_mask;
 use crate::reading::{BitsPerSecond, GapKind, Reading};
 use crate::snapshot::{Bus, Interface, PciAddress, Queue};
 
+/// Why the files of a device are not read.
+pub(super) const UNSEEN: &str = "/sys does not show its device here";
 /// Most queues of one interface.
 const MOST: usize = 1024;
 
@@ -24,12 +26,12 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links) {
             continue;
         }
         if device.has_device {
-            let gap = scan.gap(GapKind::Failed, ELSEWHERE, &plan::QUEUES, &device.name);
+            let gap = scan.gap(GapKind::Failed, UNSEEN, &plan::QUEUES, &device.name);
             interface.queues = Reading::Unknown(gap);
-            let gap = scan.gap(GapKind::Failed, ELSEWHERE, &plan::FUNCTIONS, &device.name);
+            let gap = scan.gap(GapKind::Failed, UNSEEN, &plan::FUNCTIONS, &device.name);
             interface.virtual_functions = Reading::Unknown(gap);
             if interface.bus.known() == Some(&Bus::Usb) {
-                let gap = scan.gap(GapKind::Failed, ELSEWHERE, &plan::USB, &device.name);
+                let gap = scan.gap(GapKind::Failed, UNSEEN, &plan::USB, &device.name);
                 interface.usb.mark(gap);
             }
         } else {
@@ -65,7 +67,7 @@ fn bus(scan: &mut Scan<'_>, device: &Netdev) -> Reading<Bus> {
     let file = format!("/sys/class/net/{}/device", device.name);
     match &device.path {
         Some(path) => Reading::Known(bus_of_path(path), scan.file(file)),
-        None => Reading::Unknown(scan.gap(GapKind::Failed, ELSEWHERE, &plan::NETDEV, &device.name)),
+        None => Reading::Unknown(scan.gap(GapKind::Failed, UNSEEN, &plan::NETDEV, &device.name)),
     }
 }
 

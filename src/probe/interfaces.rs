@@ -14,7 +14,7 @@ use crate::reading::{Bytes, GapKind, Reading, SourceId};
 use crate::snapshot::{Interface, InterfaceKind, OperState, PciAddress};
 
 /// Why sysfs tells nothing of an interface.
-pub(super) const ELSEWHERE: &str = "/sys shows another network namespace";
+const ELSEWHERE: &str = "/sys shows another network namespace";
 /// The interface is administratively up.
 pub(super) const UP: u32 = 1;
 const LOWER_UP: u32 = 0x1_0000;
@@ -107,10 +107,12 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
             (Some(mine), Some(theirs)) => theirs.as_ref() != Some(mine),
             _ => false,
         };
-        if other_device || index.is_some_and(|index| index != device.row.index) {
-            device.pci = match (device.row.parent_bus.as_deref(), pci_of(&device.row)) {
-                (Some("pci"), Some(pci)) => Reading::Known(pci, scan.netlink("RTM_GETLINK", &device.name)),
-                _ => Reading::Unknown(scan.gap(GapKind::Failed, ELSEWHERE, &plan::NETDEV, &device.name)),
+        // Neither shown nor missing: rtnetlink names a device.
+        let hidden = matches!(real, Reply::Error { errno: libc::ENOENT, .. }) && device.row.parent_device.is_some();
+        if other_device || hidden || index.is_some_and(|index| index != device.row.index) {
+            device.pci = match pci_of(&device.row) {
+                Some(pci) => Reading::Known(pci, scan.netlink("RTM_GETLINK", &device.name)),
+                None => Reading::Unknown(scan.gap(GapKind::Failed, ELSEWHERE, &plan::NETDEV, &device.name)),
             };
             device.has_device = device.row.parent_device.is_some();
             device.worth_asking |= device.has_device;
@@ -128,14 +130,17 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
             Reply::Error { errno: libc::ENOENT, .. } if device.row.parent_device.is_none() => {
                 Reading::Absent(scan.file(link))
             }
-            refusal => Reading::Unknown(scan.refusal(refusal, &plan::NETDEV, &device.name)),
+            refusal => match pci_of(&device.row) {
+                Some(pci) => Reading::Known(pci, scan.netlink("RTM_GETLINK", &device.name)),
+                None => Reading::Unknown(scan.refusal(refusal, &plan::NETDEV, &device.name)),
+            },
         };
     }
 }
 
 /// The PCI function that rtnetlink names as the parent.
 fn pci_of(row: &LinkRow) -> Option<PciAddress> {
-    row.parent_device.as_ref()?.parse().ok()
+    row.parent_device.as_ref().filter(|_| row.parent_bus.as_deref() == Some("pci"))?.parse().ok()
 }
 
 pub(super) fn kind(device: &Netdev) -> InterfaceKind {

@@ -148,12 +148,11 @@ fn fill(scan: &mut Scan<'_>, interface: &mut Interface, memory: &Memory, gap: Op
     module.identifier = scan.or_unknown(identifier, source, GapKind::DriverUnknown, "a form factor of its own");
     module.vendor = rest.of(row.vendor.clone());
     module.part_number = rest.of(row.part.clone());
-    module.compliance = match &row.compliance {
-        Some(codes) => Reading::Known(codes.iter().map(|code| (*code).to_owned()).collect(), source),
-        None => {
-            let detail = "the codes of this layout are not read";
-            Reading::Unknown(gap.unwrap_or_else(|| scan.dead_end(GapKind::NotCollected, detail)))
-        }
+    module.compliance = if let Some(codes) = &row.compliance {
+        Reading::Known(codes.iter().map(|code| (*code).to_owned()).collect(), source)
+    } else {
+        let detail = "the codes of this layout are not read";
+        Reading::Unknown(gap.unwrap_or_else(|| scan.dead_end(GapKind::NotCollected, detail)))
     };
     module.bit_rate = rest.of(row.bit_rate);
     module.copper = rest.of(row.copper);

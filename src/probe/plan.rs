@@ -113,6 +113,7 @@ plan! {
     PCI_CONFIG: "pci.config", "MaxPayload, MaxReadReq and relaxed ordering", Root, PerDevice, Driver, Device, "sudo lspci -vvv -s {pci}";
     PCI_STATE: "pci.state", "power, errors and binding of a function", Nothing, PerDevice, None, Nothing, "grep . /sys/bus/pci/devices/{pci}/power_state /sys/bus/pci/devices/{pci}/aer_dev_*";
     LINKS: "net.links", "interfaces, their state and statistics", Nothing, Dump, None, Rtnl, "ip -d -s link";
+    INSIDE: "host.namespaces", "interfaces inside", Root, Dump, None, Rtnl, "sudo ip netns exec {if} ip -d -s link";
     PERMANENT: "net.permanent_address", "permanent hardware address", Nothing, Dump, None, Rtnl, "ethtool -P {if}";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
     ROUTES: "net.routes", "routes", Nothing, Dump, None, Rtnl, "ip route show table all";

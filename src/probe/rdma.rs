@@ -61,7 +61,7 @@ fn port(
     let name = &device.name;
     if device.path.is_none() || list.bytes().is_none() {
         let gap = match list {
-            Reply::Bytes(_) => scan.gap(GapKind::Failed, super::interfaces::ELSEWHERE, &plan::RDMA, name),
+            Reply::Bytes(_) => scan.gap(GapKind::Failed, super::hardware::UNSEEN, &plan::RDMA, name),
             refusal => scan.refusal(refusal, &plan::RDMA, name),
         };
         interface.rdma.mark(gap);

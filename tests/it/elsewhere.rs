@@ -174,15 +174,15 @@ fn actions_of_filters_are_counted_as_tc_counts_them() {
 #[test]
 fn interfaces_of_other_namespaces_are_kept_apart() {
     let (Some(host), Some(other)) = (Namespace::new(), Namespace::new()) else { return };
-    host.must("ip link set lo up && ip link add v0 type veth peer name v1 && ip link add v1x type dummy");
+    host.must("ip link set lo up && ip link add v0 type veth peer name v1 && ip link add v1x type ifb");
     host.must(&format!("ip link set v1 netns {} && ip link set v0 up", other.0));
-    other.must("ip link set lo up && ip link add v0 mtu 9000 type dummy && ip link set v1 up");
+    other.must("ip link set lo up && ip link add v0 mtu 9000 type veth peer name w0 && ip link set v1 up");
     other.must("ip address add 192.0.2.5/24 dev v1 && ip route add default via 192.0.2.1 dev v1");
     let taken = host.scan(&["--interval", "100ms", "--netns", &other.0]);
     let place: &str = &other.0;
     let all: Vec<(&str, &str)> =
         taken.interfaces.iter().map(|one| (one.namespace.as_str(), one.name.as_str())).collect();
-    assert_eq!(all, [("", "lo"), ("", "v0"), ("", "v1x"), (place, "lo"), (place, "v0"), (place, "v1")]);
+    assert_eq!(all, [("", "lo"), ("", "v0"), ("", "v1x"), (place, "lo"), (place, "v0"), (place, "v1"), (place, "w0")]);
     let there = |name: &str| taken.interfaces.iter().find(|one| one.namespace == place && one.name == name).unwrap();
     assert_eq!(
         (there("v0").mtu.known().unwrap().0, taken.interface("v0").unwrap().mtu.known().unwrap().0),

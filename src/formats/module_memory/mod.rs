@@ -61,8 +61,8 @@ impl Memory {
         for (at, half) in bytes.chunks_exact(HALF).enumerate() {
             let place = match (is_sfp, at) {
                 (_, 0) => Place::FIRST,
+                (_, 1) => Place::page(0),
                 (true, 2) => Place::DIAGNOSTICS,
-                (true, 1) | (false, 1) => Place::page(0),
                 (true, _) => continue,
                 (false, at) => match u8::try_from(at - 1) {
                     Ok(page) => Place::page(page),
