@@ -26,7 +26,12 @@ fn main() -> ExitCode {
             shown = line.chars().count();
         }
     };
-    let output = cli::run(arguments, &mut Surroundings { terminal: terminal(), progress: &mut progress });
+    let mut line = |text: &str| {
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_ok()
+    };
+    let output =
+        cli::run(arguments, &mut Surroundings { terminal: terminal(), progress: &mut progress, line: &mut line });
     if shown > 0 {
         eprint!("\r{:shown$}\r", "");
     }

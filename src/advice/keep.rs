@@ -185,6 +185,14 @@ mod tests {
         ("speed", "ethtool -s eth0 autoneg on"),
         ("eee", "ethtool --set-eee eth0 eee off"),
         ("qdisc", "tc qdisc replace dev eth0 root fq maxrate 6480mbit"),
+        ("txqueuelen", "ip link set dev eth0 txqueuelen 2000"),
+        ("bond", "ip link set dev bond0 type bond miimon 100"),
+        ("channels", "ethtool -L eth0 combined 8"),
+        ("coalesce", "ethtool -C eth0 adaptive-rx on"),
+        ("rxhash", "ethtool -N eth0 rx-flow-hash udp4 sdfn"),
+        ("advertise", "ethtool -s eth0 advertise 0x1800000001028"),
+        ("fec", "ethtool --set-fec eth0 encoding rs"),
+        ("wifi", "iw dev wlan0 set power_save off"),
         ("sysctl", "sysctl -w net.ipv4.tcp_sack=1"),
     ];
 

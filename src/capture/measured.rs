@@ -8,6 +8,9 @@ use crate::formats::results::{self, Run};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Source, SourceId};
 use crate::snapshot::{Measurement, Snapshot};
 
+/// No link is near it, in bit/s: what a damaged text claims above it is no result.
+const FASTEST: f64 = 1e14;
+
 /// Reads the results of a file (`-` for standard input) into a snapshot. `interface` names the interface where the user did.
 pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> Result<(), CaptureError> {
     let text = read_text(path)?;
@@ -81,7 +84,11 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
     Measurement {
         tool: run.tool.into(),
         source: Some(source),
-        rate: Reading::Known(BitsPerSecond(run.bits_per_second.round() as u64), rate_source),
+        rate: if run.bits_per_second < FASTEST {
+            Reading::Known(BitsPerSecond(run.bits_per_second.round() as u64), rate_source)
+        } else {
+            Reading::default()
+        },
         duration: told(run.seconds.map(Seconds), source),
         streams: Reading::Known(run.streams, source),
         retransmits: told(run.retransmits, source),

@@ -33,12 +33,14 @@ pub enum CaptureError {
     Unreadable(String),
     /// Nothing in it was recognised.
     Unrecognised(String),
+    /// The user named something that is not in it.
+    NotThere(String),
 }
 
 impl fmt::Display for CaptureError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable(why) | Self::Unrecognised(why) => out.write_str(why),
+            Self::Unreadable(why) | Self::Unrecognised(why) | Self::NotThere(why) => out.write_str(why),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{attach_measured, deliver, load_rules, report_of};
+use super::output::{attach_measured, code_of, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::capture::{self, Understanding};
 use crate::report::model::{LineLeft, Understood};
@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         Err(output) => return output,
     };
     let mut reports = Vec::new();
-    let mut unreadable = false;
+    let mut failed = None;
     for input in &arguments.inputs {
         let read = capture::read(input).and_then(|mut capture| {
             for snapshot in &mut capture.snapshots {
@@ -43,17 +43,17 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
                 }
             }
             Err(error) => {
-                unreadable = true;
+                failed.get_or_insert(code_of(&error));
                 problems.push(error.to_string());
             }
         }
     }
     if reports.is_empty() {
-        return Output { err: problems, code: exit::INPUT, ..Output::default() };
+        return Output { err: problems, code: failed.unwrap_or(exit::INPUT), ..Output::default() };
     }
     let mut output = deliver(&reports, &arguments.report, surroundings.terminal, problems);
-    if unreadable {
-        output.code = exit::INPUT;
+    if let Some(code) = failed {
+        output.code = code;
     }
     output
 }

@@ -6,6 +6,7 @@ mod output;
 mod rules;
 mod scan;
 mod trace;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -43,6 +44,8 @@ netdoctor opens nothing for writing but the files named by -o, changes no settin
 enum Command {
     /// Read this host, diagnose it, report
     Scan(scan::Arguments),
+    /// A line a second with the loss counters that move, by interface and place
+    Watch(watch::Arguments),
     /// The same diagnosis from a capture
     Analyze(analyze::Arguments),
     /// List, show, check, test and trace rules
@@ -114,6 +117,8 @@ pub struct Surroundings<'a> {
     pub terminal: Terminal,
     /// Told what is going on; shown on a terminal only.
     pub progress: &'a mut dyn FnMut(&str),
+    /// Writes a line to standard output at once; false where nobody listens any more.
+    pub line: &'a mut dyn FnMut(&str) -> bool,
 }
 
 /// Parses a command line; the error is clap's own (usage, or the help that was asked for).
@@ -125,6 +130,7 @@ pub fn parse(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<
 pub fn run(arguments: Arguments, surroundings: &mut Surroundings<'_>) -> Output {
     match arguments.command {
         Command::Scan(arguments) => scan::run(&arguments, surroundings),
+        Command::Watch(arguments) => watch::run(&arguments, surroundings),
         Command::Analyze(arguments) => analyze::run(&arguments, surroundings),
         Command::Rules(command) => rules::run(&command, surroundings),
         Command::Facts(command) => facts::run(&command, surroundings),

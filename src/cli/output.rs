@@ -70,7 +70,7 @@ pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArgumen
     for given in &arguments.measured {
         let named = given.split_once('=').filter(|_| !Path::new(given).exists());
         if let Some((name, _)) = named.filter(|(name, _)| snapshot.interface(name).is_none()) {
-            return Err(CaptureError::Unreadable(format!("--measured {given}: there is no interface `{name}`")));
+            return Err(CaptureError::NotThere(format!("--measured {given}: there is no interface `{name}`")));
         }
         match named {
             Some((name, file)) => attach(snapshot, Path::new(file), Some(name))?,
@@ -78,6 +78,11 @@ pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArgumen
         }
     }
     Ok(())
+}
+
+/// The exit code for an input that could not be used.
+pub(super) fn code_of(error: &CaptureError) -> u8 {
+    if matches!(error, CaptureError::NotThere(_)) { exit::USAGE } else { exit::INPUT }
 }
 
 /// Diagnoses a snapshot. Rules that are left out are told in the report too: it may go where standard error does not.

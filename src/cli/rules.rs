@@ -143,6 +143,9 @@ fn page(rule: &Rule) -> String {
         spec.id.line
     );
     conditions(&mut page, spec);
+    if let Some(headline) = &spec.headline {
+        page += &format!("\nHeadline\n  {}\n", headline.text);
+    }
     page += &format!("\nWhy\n  {}\n\nImpact\n  {}\n", spec.why.text, spec.impact.text);
     for advice in &spec.recommend {
         page += &format!("\nDo: {}\n", advice.action.text);

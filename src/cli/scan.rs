@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{attach_measured, deliver, load_rules, report_of};
+use super::output::{attach_measured, code_of, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::probe;
 use crate::snapshot::Snapshot;
@@ -19,8 +19,8 @@ pub struct Arguments {
     /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
     #[arg(long, value_name = "NAME")]
     netns: Vec<String>,
-    /// Read files below this folder instead of /, for tests and mounted systems
-    #[arg(long, value_name = "DIR", default_value = "/")]
+    /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
+    #[arg(long, value_name = "DIR", default_value = "/", value_parser = folder)]
     root: PathBuf,
     /// Write the snapshot, in the form that analyze reads, instead of a report
     #[arg(long)]
@@ -40,6 +40,11 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn one_sample() -> Self {
         Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into(), namespaces: Vec::new() }
+    }
+
+    /// One sample of these interfaces, of all where none is named.
+    pub(super) fn of(interfaces: &[String]) -> Self {
+        Self { interfaces: interfaces.to_vec(), ..Self::one_sample() }
     }
 
     pub(super) fn two_samples() -> Self {
@@ -102,7 +107,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     };
     let mut snapshot = snapshot(&reading, surroundings);
     if let Err(error) = attach_measured(&mut snapshot, &arguments.report) {
-        return Output::failure(error.to_string(), exit::INPUT);
+        return Output::failure(error.to_string(), code_of(&error));
     }
     for name in &arguments.interface {
         if snapshot.interface(name).is_none() {
@@ -133,8 +138,13 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     output
 }
 
+fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such folder".into()) }
+}
+
 /// A duration in milliseconds: `3s`, `500ms`, `2min`, or seconds without a unit.
-fn milliseconds(text: &str) -> Result<u64, String> {
+pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let scale = match unit.trim() {

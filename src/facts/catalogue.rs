@@ -180,18 +180,18 @@ fn counter_entries(number: u16, counter: &'static CanonicalCounter) -> [Entry; 3
         | CounterUnit::Percent => (Unit::Plain, Unit::Plain, Dim::PLAIN),
     };
     let rate = Dim { data: dim.data, time: dim.time - 1 };
-    let entry = |view, suffix: &str, kind, unit, what: &str| Entry {
+    let entry = |view: CounterView, suffix: &str, kind, unit| Entry {
         path: format!("counter.{}.{suffix}", counter.name),
         kind,
         unit,
-        doc: format!("{what}{}", counter.definition),
+        doc: format!("{}{}", view.words(), counter.definition),
         command: &counter.command,
         access: Access::Counter(number, view),
     };
     [
-        entry(CounterView::Total, "total", Type::number(dim), shown, "since the driver was loaded: "),
-        entry(CounterView::Growth, "growth", Type::number(dim), shown, "within the sample: "),
-        entry(CounterView::Rate, "rate", Type::number(rate), per_second, "per second of the sample: "),
+        entry(CounterView::Total, "total", Type::number(dim), shown),
+        entry(CounterView::Growth, "growth", Type::number(dim), shown),
+        entry(CounterView::Rate, "rate", Type::number(rate), per_second),
     ]
 }
 

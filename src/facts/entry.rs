@@ -63,6 +63,17 @@ pub enum CounterView {
     Rate,
 }
 
+impl CounterView {
+    /// What the description of a counter begins with.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Total => "in total: ",
+            Self::Growth => "within the sample: ",
+            Self::Rate => "per second of the sample: ",
+        }
+    }
+}
+
 /// One line of the catalogue.
 pub struct Entry {
     /// Path below its scope, for example `link.speed`.

@@ -8,11 +8,11 @@ use super::model::{
     Check, ConflictLine, Evidence, Finding, HostLine, Keep, LikelyManager, Missing, NotSeen, OtherCause,
     Recommendation, Report, SCHEMA, Sample,
 };
-use super::{causes, ceilings, interfaces, next, seen, summary};
+use super::{causes, ceilings, interfaces, next, seen, summary, unseen};
 use crate::advice;
 use crate::facts::{Facts, INTERFACE, Unit, show};
 use crate::lang::{Key, State, Value};
-use crate::reading::{GapKind, Reading, Source, numbers};
+use crate::reading::{Reading, Source, numbers};
 use crate::rules::schema::Severity;
 use crate::rules::{Diagnosis, Outcome, Ranked, Rule, RuleSet, Verdict, bind};
 use crate::snapshot::Word;
@@ -23,7 +23,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let snapshot = facts.snapshot();
     let interfaces = interfaces::rows(facts, &findings);
     let checks = checks(facts, rules, diagnosis);
-    let not_seen = not_seen(facts, diagnosis);
+    let not_seen = unseen::not_seen(facts, diagnosis);
     let idle = summary::idle(facts);
     let lacking = |keys: &BTreeSet<Key>| missing(facts, keys);
     let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
@@ -143,7 +143,7 @@ fn finding(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, place: &Ra
         confidence: found.confidence.word().into(),
         subject: facts.name(outcome.subject),
         interfaces: names.collect(),
-        title: rule.spec.title.clone(),
+        title: rule.title(facts, &roots, &found.variables),
         why: rule.why.render(facts, &roots, &found.variables),
         impact: rule.impact.render(facts, &roots, &found.variables),
         under: under.map(|cause| rules.rules()[cause.rule].id().into()),
@@ -282,40 +282,6 @@ fn checks(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis) -> Vec<Chec
             missing: missing.into_iter().collect(),
         })
         .collect()
-}
-
-/// Facts without which some rule could not be decided, by the command that would supply them.
-fn not_seen(facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<NotSeen> {
-    let mut by_command: BTreeMap<(String, GapKind), BTreeSet<String>> = BTreeMap::new();
-    let open =
-        diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown).map(|outcome| &outcome.missing);
-    let narrowing: Vec<BTreeSet<Key>> =
-        diagnosis.findings().map(|(_, finding)| unread(facts, &finding.touched)).collect();
-    for keys in open.chain(&narrowing) {
-        for (key, gap) in facts.gaps_below(keys) {
-            let gap = facts.gap(key, gap);
-            let what = format!(
-                "{} of {}",
-                facts.catalogue().entry(key).map_or("", |entry| entry.doc.as_str()),
-                facts.name(key.entity)
-            );
-            by_command.entry((gap.command, gap.why)).or_default().insert(what);
-        }
-    }
-    by_command
-        .into_iter()
-        .map(|((command, why), what)| NotSeen {
-            what: what.into_iter().collect::<Vec<_>>().join(", "),
-            why: why.word().replace('_', " "),
-            command,
-        })
-        .collect()
-}
-
-/// Readings that a finding touched and that would have narrowed it.
-fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
-    let below = touched.iter().flat_map(|key| facts.lookup(*key).from);
-    below.chain(touched.iter().copied()).filter(|key| facts.lookup(*key).state == State::Unknown).collect()
 }
 
 /// Where nothing is open: a command that shows something more of what was found.

@@ -20,6 +20,7 @@ mod svg;
 mod table;
 mod templates;
 pub mod text;
+mod unseen;
 mod view;
 
 #[cfg(test)]

@@ -78,7 +78,9 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
 /// The answer in one sentence, two at most.
 pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     if report.interfaces.is_empty() && report.findings.is_empty() {
-        return "Nothing could be judged: no network interface could be read. The remarks say what was refused.".into();
+        let told = !facts.snapshot().sample.remarks.is_empty();
+        let why = if told { " The remarks say what was refused." } else { "" };
+        return format!("Nothing could be judged: no network interface could be read.{why}");
     }
     let roots = || report.findings.iter().filter(|finding| finding.under.is_none());
     let loud: Vec<&Finding> = roots().filter(|finding| is_loud(finding)).collect();

@@ -199,6 +199,7 @@ fn compare_finding(rule: &Rule, case: &Case, outcome: &Outcome, facts: &Facts<'_
     let roots = bind(rule, outcome.subject);
     let mut said = rule.why.render(facts, &roots, &finding.variables);
     said += &rule.impact.render(facts, &roots, &finding.variables);
+    said += &format!("\n{}\n", rule.title(facts, &roots, &finding.variables));
     for step in advice::steps(rule, finding, facts, outcome.subject) {
         for command in step.commands.iter().chain(&step.undo).chain(&step.keep.commands) {
             if let Some(flaw) = advice::flaw(command) {

@@ -8,7 +8,7 @@ use super::problem::{Problem, RuleFile};
 use super::schema::{Confidence, Interrupts, Kind, Place, RuleSpec, Scope, Severity, Side};
 use super::template::{Purpose, Template};
 use crate::facts::{Catalogue, DEVICE, HOST, INTERFACE};
-use crate::lang::{Allow, Context, Program, ScopeId, Type, check};
+use crate::lang::{Allow, Context, Entity, Evaluation, Program, ScopeId, Type, World, check};
 
 /// A rule that can be evaluated.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct Rule {
     pub why: Template,
     /// What it costs.
     pub impact: Template,
+    /// The title of a finding where all its values are known.
+    pub headline: Option<Template>,
     /// Further facts shown as evidence.
     pub evidence: Vec<Program>,
     /// What to do.
@@ -76,6 +78,12 @@ impl Rule {
     /// The rule's id.
     pub fn id(&self) -> &str {
         &self.spec.id.text
+    }
+
+    /// What a finding is called: the headline, or the title where a value of the headline was not read.
+    pub fn title(&self, world: &dyn World, roots: &[Entity], variables: &[Evaluation]) -> String {
+        let headline = self.headline.as_ref().and_then(|headline| headline.fill(world, roots, variables).ok());
+        headline.unwrap_or_else(|| self.spec.title.clone())
     }
 
     /// The scope that its subjects are of.
@@ -138,6 +146,7 @@ impl Compiler<'_> {
         let sides = self.cases(spec.sides.iter().map(|one| (one.is, &one.when)));
         let why = self.template(&spec.why, Purpose::Prose);
         let impact = self.template(&spec.impact, Purpose::Prose);
+        let headline = spec.headline.as_ref().map(|place| self.template(place, Purpose::Prose).ok_or(Unchecked));
         let evidence: Vec<_> = spec.evidence.iter().map(|place| self.program(place, Allow::default(), None)).collect();
         let recommend = self.advice();
         let (when, kind_when, severity_when) = (when?, kind_when?, severity_when?);
@@ -156,6 +165,7 @@ impl Compiler<'_> {
             sides: sides?,
             why: why?,
             impact: impact?,
+            headline: headline.transpose().ok()?,
             evidence: evidence.into_iter().collect::<Option<_>>()?,
             recommend: recommend?,
             asks,

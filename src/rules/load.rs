@@ -71,7 +71,8 @@ impl RuleSet {
         let mut problems = Vec::new();
         for (file, spec) in specs {
             let id = spec.id.text.clone();
-            if by_id.get(&id).is_some_and(|(other, _)| other.name == file.name) {
+            // A folder may be named as that of the embedded rules is; these come without a text.
+            if by_id.get(&id).is_some_and(|(other, _)| other.name == file.name && other.text == file.text) {
                 problems.push(Problem::of_rule(&file, &spec.id, format!("`{id}` stands twice in this file")));
             }
             by_id.insert(id, (file, spec));

@@ -1,6 +1,6 @@
 //! The log arm of a counter rule: named events of the kernel log, weighed by their age.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::schema::Confidence;
 use crate::facts::{Catalogue, DEVICE, EVENT, Event, Facts, HOST, INTERFACE};
@@ -103,28 +103,50 @@ impl LogArm {
             DEVICE => event.devices.contains(&index),
             _ => true,
         };
-        let mut kept: Vec<usize> = Vec::new();
-        for (at, event) in facts.events().iter().enumerate() {
-            if !self.events.contains(&event.kind) || !concerns(event) {
-                continue;
-            }
-            let told = kept.iter().rev().any(|before| {
-                let Some(before) = facts.event(*before) else { return false };
-                let (Some(a), Some(b)) = (facts.log_line(before), facts.log_line(event)) else { return false };
-                let near = a.age.zip(b.age).is_some_and(|(a, b)| (a - b).abs() <= SAME_EVENT);
-                before.kind == event.kind && near && a.text != b.text
-            });
-            if !told {
-                kept.push(at);
-            }
-        }
-        kept
+        let mut told = Told::default();
+        let mine = facts.events().iter().enumerate().filter(|(_, event)| self.events.contains(&event.kind));
+        mine.filter(|(_, event)| concerns(event))
+            .filter(|(_, event)| match facts.log_line(event) {
+                Some(line) => line.age.is_none_or(|age| told.is_new(event.kind, age, &line.text)),
+                None => true,
+            })
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// The fact that is missing where the log was not read.
     pub(super) fn lines() -> Option<Key> {
         let slot = Catalogue::shared().slot(HOST, "log_lines")?;
         Some(Key { entity: Facts::entity(HOST, 0), slot })
+    }
+}
+
+/// Events that were told already, by kind and second. A second holds few texts: one that differs from another near it is not new.
+#[derive(Default)]
+struct Told<'t>(BTreeMap<(usize, i64), Vec<Span<'t>>>);
+
+/// The youngest and the oldest of the lines with one text within a second.
+struct Span<'t> {
+    text: &'t str,
+    from: f64,
+    to: f64,
+}
+
+impl<'t> Told<'t> {
+    /// False where a line of other wording tells the same event; what is new is remembered.
+    fn is_new(&mut self, kind: usize, age: f64, text: &'t str) -> bool {
+        let second = (age / SAME_EVENT).floor() as i64;
+        let near = |span: &Span<'_>| span.text != text && span.from - SAME_EVENT <= age && age <= span.to + SAME_EVENT;
+        let seconds = second.saturating_sub(1)..=second.saturating_add(1);
+        if seconds.filter_map(|second| self.0.get(&(kind, second))).flatten().any(near) {
+            return false;
+        }
+        let spans = self.0.entry((kind, second)).or_default();
+        match spans.iter_mut().find(|span| span.text == text) {
+            Some(span) => (span.from, span.to) = (span.from.min(age), span.to.max(age)),
+            None => spans.push(Span { text, from: age, to: age }),
+        }
+        true
     }
 }
 

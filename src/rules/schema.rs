@@ -379,6 +379,9 @@ pub struct RuleSpec {
     pub id: Located,
     /// One line; no template.
     pub title: String,
+    /// The title with what was found in it (template); a finding without one of its values bears the title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Located>,
     /// Kind, unless `kind_when` says otherwise.
     pub kind: Kind,
     /// Kinds under conditions; the first that holds wins.

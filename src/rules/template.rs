@@ -77,7 +77,7 @@ impl Template {
         if problems.is_empty() { Ok(Self { source: source.into(), purpose, inputs }) } else { Err(problems) }
     }
 
-    /// Fills a text in. A value that is not known stands as `<its name>`.
+    /// Fills a text in. In the place of a value that is not known stands that it was not read.
     pub fn render(&self, world: &dyn World, roots: &[Entity], variables: &[Evaluation]) -> String {
         if self.is_plain() {
             return self.source.clone();
@@ -286,7 +286,7 @@ impl FromSerializeCompat for Filled {
 
 fn placeholder(path: &str) -> String {
     // Where the packets were not counted, the count alone stands there.
-    if path == "arm.ratio" { "share not known".to_owned() } else { format!("<{path}>") }
+    if path == "arm.ratio" { "share not known".to_owned() } else { "(not read)".to_owned() }
 }
 
 fn environment(purpose: Purpose) -> Environment<'static> {

@@ -197,9 +197,10 @@ fn the_width_is_that_of_columns_where_there_is_no_terminal() {
     assert_eq!(at("not a number"), analyze(&[LIMITED]).out);
 }
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["scan"],
+    &["watch"],
     &["analyze"],
     &["rules"],
     &["rules", "list"],
@@ -423,4 +424,29 @@ fn coverage_names_what_made_a_rule_fire() {
     let said = run(&["rules", "coverage", "no-such-file"]);
     assert!(said.err.contains("no-such-file"), "{}", said.err);
     assert_eq!(said.code, 3, "an input that can't be read");
+}
+
+#[test]
+fn watch_writes_a_line_for_each_interval_and_ends_after_the_last() {
+    let said = run(&["watch", "-n", "2", "--interval", "100ms", "-i", "lo"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", said.out);
+    for line in lines {
+        let (time, text) = line.split_once("  ").unwrap();
+        assert!(time.len() == 9 && time.ends_with('Z') && !text.is_empty(), "{line}");
+    }
+    let said = run(&["watch", "-n", "1", "-i", "nope"]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    assert!(said.err.contains("there is no interface `nope`"), "{}", said.err);
+}
+
+#[test]
+fn what_the_user_named_and_is_not_there_is_a_fault_of_the_command_line() {
+    let capture = "fixtures/seeds/qnap-ts855x-mtu1500.json";
+    let said = run(&["analyze", capture, "--measured", "nope=README.md"]);
+    assert_eq!(said.code, 2, "{}", said.err);
+    let said = run(&["scan", "--root", "/nonexistent"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("there is no such folder"), "{}", said.err);
 }

@@ -664,7 +664,7 @@ fn texts_show_values_in_their_units_and_commands_are_complete_or_left_out() {
     let report =
         report_by(&rules, &mtu(&json!({"name": "eth 0", "link": link, "ring": {"rx_max": {"absent": "assumed"}}})));
     let finding = &report.findings[0];
-    assert_eq!(finding.why, "eth 0: 1500 B, 750 B, 25 Gb/s, <iface.ring.rx>, <iface.alias>");
+    assert_eq!(finding.why, "eth 0: 1500 B, 750 B, 25 Gb/s, (not read), (not read)");
     assert_eq!(finding.impact, "up");
     let step = &finding.recommend[0];
     assert_eq!(step.action, "Grow the ring of eth 0");

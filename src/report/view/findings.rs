@@ -204,6 +204,9 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
         (false, "queue" | "link" | "all-ports") if recommend.place != "peer" => "; your session does not run over it",
         _ => "",
     };
+    let changes = !recommend.commands.is_empty() && (!recommend.undo.is_empty() || recommend.keep.is_some());
+    // Who types what needs root is told before the kernel refuses it.
+    let root = if changes { "; needs root" } else { "" };
     let shown = |lines: &[String]| lines.iter().map(|line| show(line)).collect::<Vec<_>>();
     // A report that was written before `keep` has words alone.
     let words_alone = Keep { note: recommend.persist.join("; "), ..Keep::default() };
@@ -214,7 +217,7 @@ fn action(recommend: &Recommendation, letter: String) -> Action {
         place: if recommend.place == "peer" { "the host at the other end, not this one".into() } else { String::new() },
         commands: shown(&recommend.commands),
         commands_note: escape::prose(&recommend.commands_note),
-        effect: format!("{interrupted}{session}").trim_start_matches("; ").to_owned(),
+        effect: format!("{interrupted}{session}{root}").trim_start_matches("; ").to_owned(),
         disruptive: recommend.hits_session || matches!(recommend.interrupts.as_str(), "all-ports" | "host"),
         risk: escape::prose(&recommend.risk),
         gain: escape::prose(&recommend.gain),

@@ -233,7 +233,7 @@ fn places_read(rows: &[&InterfaceRow]) -> Vec<(String, bool, bool)> {
     PLACES.into_iter().filter_map(of).collect()
 }
 
-/// What the cells mean: "packets since the driver was loaded (in the sample); - is not readable".
+/// What the cells mean: "packets since the driver was loaded, of the host since boot (in the sample); - is not readable".
 pub(super) fn drops_note(rows: &[&InterfaceRow], grid: &Grid) -> String {
     let unread: Vec<String> = places_read(rows).into_iter().filter(|(.., any)| !any).map(|(name, ..)| name).collect();
     let mut note = "packets since the driver was loaded (in the sample); - is not readable".to_owned();
