@@ -8,7 +8,7 @@ use super::kernel::{Kernel, Lock, Reply, Request};
 use super::netlink::{self, attribute, generic, push};
 use super::plan;
 use super::scan::Scan;
-use crate::formats::module_memory::{self, HALF, Limits, Memory, Module as Row, Place};
+use crate::formats::module_memory::{self, HALF, Memory, Module as Row, Place};
 use crate::reading::{Celsius, Decibel, GapId, GapKind, Reading, SourceId};
 use crate::snapshot::{Bus, Interface, Module, ModuleLane};
 
@@ -162,7 +162,7 @@ fn fill(scan: &mut Scan<'_>, interface: &mut Interface, memory: &Memory, gap: Op
     module.tx_fault = rest.of(row.tx_fault);
     module.rx_los = rest.of(row.rx_los);
     module.lanes = rest.of((!row.lanes.is_empty()).then(|| lanes(&row, &rest)));
-    thresholds(scan, &mut module, &row, &rest);
+    thresholds(&mut module, &row, &rest);
     interface.module = module;
 }
 
@@ -192,23 +192,17 @@ fn lanes(row: &Row, rest: &Rest) -> Vec<ModuleLane> {
     row.lanes.iter().map(lane).collect()
 }
 
-fn thresholds(scan: &mut Scan<'_>, module: &mut Module, row: &Row, rest: &Rest) {
-    let mut of = |limits: Limits, value: Option<f64>| match value {
-        Some(_) if !limits.is_valid() => {
-            let detail = "the thresholds that the vendor wrote are in disorder";
-            Reading::Unknown(scan.dead_end(GapKind::DriverUnknown, detail))
-        }
-        value => rest.of(value),
-    };
+/// As they were written: whether they are in order is for others to judge.
+fn thresholds(module: &mut Module, row: &Row, rest: &Rest) {
     let (out, all) = (&mut module.thresholds, row.thresholds);
-    out.rx_power_high_alarm = of(all.received, all.received.high_alarm).map(|power| Decibel(*power));
-    out.rx_power_low_alarm = of(all.received, all.received.low_alarm).map(|power| Decibel(*power));
-    out.rx_power_high_warn = of(all.received, all.received.high_warn).map(|power| Decibel(*power));
-    out.rx_power_low_warn = of(all.received, all.received.low_warn).map(|power| Decibel(*power));
-    out.tx_power_high_warn = of(all.sent, all.sent.high_warn).map(|power| Decibel(*power));
-    out.tx_power_low_warn = of(all.sent, all.sent.low_warn).map(|power| Decibel(*power));
-    out.bias_high_warn = of(all.bias, all.bias.high_warn);
-    out.bias_low_warn = of(all.bias, all.bias.low_warn);
-    out.temperature_high_alarm = of(all.temperature, all.temperature.high_alarm).map(|degrees| Celsius(*degrees));
-    out.temperature_high_warn = of(all.temperature, all.temperature.high_warn).map(|degrees| Celsius(*degrees));
+    out.rx_power_high_alarm = rest.of(all.received.high_alarm.map(Decibel));
+    out.rx_power_low_alarm = rest.of(all.received.low_alarm.map(Decibel));
+    out.rx_power_high_warn = rest.of(all.received.high_warn.map(Decibel));
+    out.rx_power_low_warn = rest.of(all.received.low_warn.map(Decibel));
+    out.tx_power_high_warn = rest.of(all.sent.high_warn.map(Decibel));
+    out.tx_power_low_warn = rest.of(all.sent.low_warn.map(Decibel));
+    out.bias_high_warn = rest.of(all.bias.high_warn);
+    out.bias_low_warn = rest.of(all.bias.low_warn);
+    out.temperature_high_alarm = rest.of(all.temperature.high_alarm.map(Celsius));
+    out.temperature_high_warn = rest.of(all.temperature.high_warn.map(Celsius));
 }

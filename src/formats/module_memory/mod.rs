@@ -193,12 +193,6 @@ impl Limits {
         let limit = |number: usize| memory.word(place, from + 2 * number).map(&unit);
         Self { high_alarm: limit(0), low_alarm: limit(1), high_warn: limit(2), low_warn: limit(3) }
     }
-
-    /// False where vendors left them zero, or in disorder.
-    pub fn is_valid(&self) -> bool {
-        let above = |high: Option<f64>, low: Option<f64>| high.zip(low).is_none_or(|(high, low)| high > low);
-        above(self.high_alarm, self.low_alarm) && above(self.high_warn, self.low_warn)
-    }
 }
 
 /// Thresholds of a module.

@@ -79,7 +79,13 @@ fn compliance(memory: &Memory) -> Vec<&'static str> {
     ];
     let gigabit =
         [None, None, None, None, Some("1000base-t"), Some("1000base-cx"), Some("1000base-lx"), Some("1000base-sx")];
-    named(byte(131), ethernet).chain(named(byte(134), gigabit)).chain(extended(byte(192))).collect()
+    // Four lanes of 25 Gb/s; the other name of these codes is for one.
+    let extended = match byte(192) {
+        3 => Some("100g base-lr4"),
+        4 => Some("100g base-er4"),
+        code => extended(code),
+    };
+    named(byte(131), ethernet).chain(named(byte(134), gigabit)).chain(extended).collect()
 }
 
 #[cfg(test)]
