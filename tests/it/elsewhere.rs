@@ -141,11 +141,17 @@ fn actions_of_filters_are_counted_as_tc_counts_them() {
     let Some(host) = Namespace::new() else { return };
     host.must("ip link set lo up && ip link add va type veth peer name vb && ip link set va up && ip link set vb up");
     host.must("ip address add 192.0.2.1/24 dev va && ip neigh add 192.0.2.9 lladdr 02:00:5e:00:53:09 dev va");
-    if !host.may("tc qdisc add dev va clsact") {
+    let policed = "matchall action police rate 1mbit burst 2k conform-exceed drop";
+    // Kernels are built without any of these.
+    let made = [
+        "tc qdisc add dev va clsact",
+        &format!("tc filter add dev va egress protocol ip {policed}"),
+        "tc filter add dev va ingress protocol ip matchall action pass",
+    ];
+    if !made.iter().all(|line| host.may(line)) {
+        std::io::stderr().write_all(b"\nSKIPPED: this kernel has no such filters\n\n").unwrap();
         return;
     }
-    host.must("tc filter add dev va egress protocol ip matchall action police rate 1mbit burst 2k conform-exceed drop");
-    host.must("tc filter add dev va ingress protocol ip matchall action pass");
     let burst = "for n in 1 2 3 4 5 6 7 8; do ping -c 1 -s 1400 -W 1 192.0.2.9 >/dev/null 2>&1 & done; wait";
     if !host.may("command -v ping") {
         return;
