@@ -1,6 +1,7 @@
 //! Pure parsers of what tools print and /proc and /sys hold: one file per format, `&str` in, typed rows out, total on
 //! any input. Used on live files and on captures alike.
 
+pub mod aer;
 pub mod assignments;
 pub mod bonding;
 pub mod bridging;
@@ -26,6 +27,7 @@ pub mod lshw;
 pub mod lspci;
 pub mod meminfo;
 pub mod mii;
+pub mod module_memory;
 pub mod mountstats;
 pub mod netstat;
 pub mod nstat;
