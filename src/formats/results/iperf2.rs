@@ -194,7 +194,7 @@ fn size(text: &str) -> Option<u64> {
 fn csv(text: &str, line: u32) -> Option<Run> {
     let fields: Vec<&str> = text.split(',').collect();
     let [stamp, local, _, peer, _, id, interval, _, rate, rest @ ..] = fields.as_slice() else { return None };
-    let stamped = stamp.len() >= 14 && stamp[..14].bytes().all(|byte| byte.is_ascii_digit());
+    let stamped = stamp.as_bytes().get(..14).is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
     let (from, to) = interval.split_once('-')?;
     let (from, to): (f64, f64) = (from.parse().ok()?, to.parse().ok()?);
     let bits_per_second: f64 = rate.parse().ok()?;
@@ -222,6 +222,11 @@ fn csv(text: &str, line: u32) -> Option<Run> {
 mod tests {
     use super::super::parse;
     use super::*;
+
+    #[test]
+    fn a_stamp_of_letters_beyond_ascii_is_none() {
+        assert!(csv("2026010112000\u{e9}\u{e9},a,1,b,2,3,0.0-9.0,4,5", 1).is_none());
+    }
 
     #[test]
     fn a_client_and_its_streams() {
