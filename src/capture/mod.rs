@@ -126,16 +126,35 @@ pub fn read_one(path: &Path) -> Result<Snapshot, CaptureError> {
 /// Reads an input: a file, a folder, an archive, or `-` for standard input.
 pub fn read(path: &Path) -> Result<Capture, CaptureError> {
     let name = path.display().to_string();
+    let unreadable = |error: std::io::Error| CaptureError::Unreadable(format!("{name}: can't be read: {error}"));
+    if path == Path::new("-") {
+        return read_stream(Box::new(std::io::stdin().lock()), &name);
+    }
+    if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+        return read_stream(Box::new(File::open(path).map_err(unreadable)?), &name);
+    }
+    let mut shelf = Shelf::default();
+    let mut problems = Problems::default();
+    archive::folder(path, &name, &mut shelf, &mut problems);
+    put_together(Input::Walked, shelf, problems, &name)
+}
+
+/// Reads an input that is no folder from its first byte to its last. `name` is what it is called in sources and messages.
+pub fn read_stream(input: Box<dyn Read + '_>, name: &str) -> Result<Capture, CaptureError> {
     let mut shelf = Shelf::default();
     let mut problems = Problems::default();
     let most = |head: &[u8]| if head.trim_ascii_start().starts_with(b"{") { LARGEST } else { LARGEST_TEXT };
-    let input = archive::walk(path, &name, most, &mut shelf, &mut problems)
+    let input = archive::stream(input, name, most, &mut shelf, &mut problems)
         .map_err(|error| CaptureError::Unreadable(format!("{name}: can't be read: {error}")))?;
+    put_together(input, shelf, problems, name)
+}
+
+fn put_together(input: Input, shelf: Shelf, mut problems: Problems, name: &str) -> Result<Capture, CaptureError> {
     let mut capture = match input {
         Input::Text(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let read = self::text(text, &name);
+            let read = self::text(text, name);
             if problems.incomplete { read.map_err(|error| with(&error, problems_of(&mut problems))) } else { read }?
         }
         Input::Walked => {

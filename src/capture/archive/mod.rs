@@ -8,7 +8,6 @@ mod tarball;
 
 use std::cell::Cell;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -85,7 +84,11 @@ struct Walk<'v> {
     members: u64,
 }
 
-impl Walk<'_> {
+impl<'v> Walk<'v> {
+    fn new(visitor: &'v mut dyn Visitor, problems: &'v mut Problems) -> Self {
+        Self { visitor, problems, unpacked: Rc::default(), members: 0 }
+    }
+
     /// Counts a member; false where there are too many.
     fn count(&mut self, input: &str) -> bool {
         self.members += 1;
@@ -108,32 +111,21 @@ pub(super) enum Input {
     Text(Vec<u8>),
 }
 
-/// Walks through a folder, or through a stream if it is an archive or compressed. A plain text is returned instead, as far
-/// as `most` says, which is given its first bytes. `name` is what the input is called in problems.
-pub(super) fn walk(
-    path: &Path,
+/// Walks through a folder. `name` is what it is called in problems.
+pub(super) fn folder(path: &Path, name: &str, visitor: &mut dyn Visitor, problems: &mut Problems) {
+    folder::walk(&mut Walk::new(visitor, problems), path, name);
+}
+
+/// Walks through a stream if it is an archive or compressed. A plain text is returned instead, as far as `most` says, which is
+/// given its first bytes. `name` is what the input is called in problems.
+pub(super) fn stream(
+    reader: Box<dyn Read + '_>,
     name: &str,
     most: impl Fn(&[u8]) -> u64,
     visitor: &mut dyn Visitor,
     problems: &mut Problems,
 ) -> io::Result<Input> {
-    let mut walk = Walk { visitor, problems, unpacked: Rc::default(), members: 0 };
-    if path == Path::new("-") {
-        return stream(&mut walk, Box::new(io::stdin().lock()), name, most);
-    }
-    if std::fs::metadata(path)?.is_dir() {
-        folder::walk(&mut walk, path, name);
-        return Ok(Input::Walked);
-    }
-    stream(&mut walk, Box::new(File::open(path)?), name, most)
-}
-
-fn stream(
-    walk: &mut Walk<'_>,
-    reader: Box<dyn Read + '_>,
-    name: &str,
-    most: impl Fn(&[u8]) -> u64,
-) -> io::Result<Input> {
+    let mut walk = Walk::new(visitor, problems);
     let mut peek = Peek::new(BufReader::with_capacity(64 << 10, reader));
     let head = peek.head()?;
     if Form::of(head) == Form::Plain {
@@ -146,7 +138,7 @@ fn stream(
         }
         return Ok(Input::Text(bytes));
     }
-    content(walk, Box::new(peek), name, "", file_name(name), 0);
+    content(&mut walk, Box::new(peek), name, "", file_name(name), 0);
     Ok(Input::Walked)
 }
 

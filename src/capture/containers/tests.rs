@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::super::{Capture, CaptureError, read};
+use proptest::prelude::*;
+
+use super::super::{Capture, CaptureError, read, read_stream};
 use crate::reading::{Reading, Source};
 use crate::snapshot::{SampleSource, Snapshot};
 
@@ -94,8 +96,7 @@ impl Drop for Place {
 }
 
 fn read_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<Capture, CaptureError> {
-    let place = Place::new();
-    read(&place.write(name, bytes))
+    read_stream(Box::new(bytes.as_ref()), name)
 }
 
 fn only(capture: Capture) -> Snapshot {
@@ -155,25 +156,39 @@ fn check_sosreport(capture: Capture) {
     assert_eq!(place_of(&snapshot, &eth0.ring.rx), ("r/sos_commands/networking/ethtool_-g_eth0".to_owned(), 5));
 }
 
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
 #[test]
 fn a_sosreport_as_an_archive_of_any_kind() {
     let tar = sosreport().bytes();
-    let gzip = |bytes: &[u8]| {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(bytes).unwrap();
-        packed.finish().unwrap()
-    };
-    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-    bzip2.write_all(&tar).unwrap();
-    let zstd = ruzstd::encoding::compress_to_vec(tar.as_slice(), ruzstd::encoding::CompressionLevel::Fastest);
     check_sosreport(read_bytes("x.tar", &tar).unwrap());
     check_sosreport(read_bytes("name-says-nothing", gzip(&tar)).unwrap());
-    check_sosreport(read_bytes("x.tar.bz2", bzip2.finish().unwrap()).unwrap());
+    check_sosreport(read_bytes("-", bzip2(&tar)).unwrap());
+    check_sosreport(read_bytes("x.tar.xz", xz(&tar)).unwrap());
+    check_sosreport(read_bytes("x.tar.zst", zstd(&tar)).unwrap());
     // Two frames, one behind the other, and one to be skipped.
     let (front, back) = tar.split_at(5000);
-    let compress = |part: &[u8]| ruzstd::encoding::compress_to_vec(part, ruzstd::encoding::CompressionLevel::Fastest);
-    let frames = [compress(front), b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec(), compress(back)].concat();
-    check_sosreport(read_bytes("x.tar.zst", zstd).unwrap());
+    let frames = [zstd(front), b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec(), zstd(back)].concat();
     check_sosreport(read_bytes("x.tar.zst", frames).unwrap());
 }
 
@@ -428,5 +443,43 @@ fn an_empty_container_says_what_would_be_recognised() {
     for input in [place.0.clone(), place.write("x.tar", Tar::new().file("r/README", "hello\n").bytes())] {
         let error = read(Path::new(&input)).unwrap_err();
         assert!(error.to_string().contains("sosreport"), "{error}");
+    }
+}
+
+/// An archive of each kind that is whole.
+fn whole(form: usize) -> Vec<u8> {
+    let inner = Tar::new().file("ethtool_-g_eth0", rings("eth0", 1)).link("b", "a").bytes();
+    let tar = sosreport().file("r/proc/fs.tar", &inner).file("dmesg.txt.gz", gzip(b"[ 1.0] x\n")).bytes();
+    match form {
+        0 => tar,
+        1 => gzip(&tar),
+        2 => xz(&tar),
+        3 => zstd(&tar),
+        _ => bzip2(&tar),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_archive_makes_it_panic(
+        form in 0_usize..5,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        end in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let mut bytes = whole(form);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if cut {
+            bytes.truncate(end.index(bytes.len()));
+        }
+        if let Ok(capture) = read_bytes("x", &bytes) {
+            prop_assert!(!capture.hosts.is_empty());
+            for host in capture.hosts {
+                prop_assert!(Snapshot::from_json(&host.snapshot.to_json()).is_ok());
+            }
+        }
     }
 }
