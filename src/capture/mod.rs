@@ -135,7 +135,7 @@ pub fn read(path: &Path) -> Result<Capture, CaptureError> {
     }
     let mut shelf = Shelf::default();
     let mut problems = Problems::default();
-    archive::folder(path, &name, &mut shelf, &mut problems);
+    archive::folder(path, &mut shelf, &mut problems);
     put_together(Input::Walked, shelf, problems, &name)
 }
 

@@ -11,7 +11,7 @@ use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
 
 /// Most interfaces, devices or measurements that a capture may name.
-const MOST: usize = 100_000;
+const MOST: usize = 20_000;
 /// Most samples of one list of counters.
 const MOST_SAMPLES: usize = 4096;
 

@@ -10,15 +10,15 @@ use super::{Walk, content, name};
 /// Folders inside each other that are entered.
 const DEEPEST: usize = 64;
 
-/// Hands the files and links below a folder to the visitor. `input` is what the folder is called in problems.
-pub(super) fn walk(walk: &mut Walk<'_>, folder: &Path, input: &str) {
+/// Hands the files and links below a folder to the visitor.
+pub(super) fn walk(walk: &mut Walk<'_>, folder: &Path) {
     // The last one is the next; paths are those of the file system and those below the folder.
     let mut left: Vec<(PathBuf, String, usize)> = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((real, path, depth)) = left.pop() {
         let kind = match fs::symlink_metadata(&real) {
             Ok(found) => found.file_type(),
             Err(why) => {
-                walk.lost(if path.is_empty() { input } else { &path }, &why);
+                walk.lost(&path, &why);
                 continue;
             }
         };
@@ -30,13 +30,13 @@ pub(super) fn walk(walk: &mut Walk<'_>, folder: &Path, input: &str) {
             let mut inside = match fs::read_dir(&real) {
                 Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.file_name()).collect::<Vec<_>>(),
                 Err(why) => {
-                    walk.lost(if path.is_empty() { input } else { &path }, &why);
+                    walk.lost(&path, &why);
                     continue;
                 }
             };
             inside.sort_unstable_by(|a, b| b.cmp(a));
             for file in inside {
-                if !walk.count(input) {
+                if !walk.count() {
                     return;
                 }
                 if let Ok(part) = name::inside(file.as_bytes()) {

@@ -90,16 +90,28 @@ impl<'v> Walk<'v> {
     }
 
     /// Counts a member; false where there are too many.
-    fn count(&mut self, input: &str) -> bool {
+    fn count(&mut self) -> bool {
         self.members += 1;
         if self.members == MOST_MEMBERS + 1 {
-            self.problems.lost(format!("{input}: has more than {MOST_MEMBERS} members; the rest was not read"));
+            self.problems.lost(format!("has more than {MOST_MEMBERS} members; the rest was not read"));
         }
         self.members <= MOST_MEMBERS
     }
 
+    /// Notes that a part of the input is missing. `place` is the member, empty for the input itself.
     fn lost(&mut self, place: &str, why: &dyn fmt::Display) {
-        self.problems.lost(format!("{}: {why}", printable(place)));
+        let place = if place.is_empty() { String::new() } else { format!("{}: ", printable(place)) };
+        self.problems.lost(format!("{place}{why}"));
+    }
+}
+
+/// A failure to read in words: decoders tell it in those of their format.
+fn in_words(why: &io::Error) -> String {
+    match (why.kind(), why.get_ref()) {
+        (io::ErrorKind::UnexpectedEof, Some(inner)) if inner.to_string().starts_with("cut off") => why.to_string(),
+        (io::ErrorKind::UnexpectedEof, _) => "cut off".to_owned(),
+        (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput, _) => format!("broken ({why})"),
+        _ => why.to_string(),
     }
 }
 
@@ -111,13 +123,13 @@ pub(super) enum Input {
     Text(Vec<u8>),
 }
 
-/// Walks through a folder. `name` is what it is called in problems.
-pub(super) fn folder(path: &Path, name: &str, visitor: &mut dyn Visitor, problems: &mut Problems) {
-    folder::walk(&mut Walk::new(visitor, problems), path, name);
+/// Walks through a folder.
+pub(super) fn folder(path: &Path, visitor: &mut dyn Visitor, problems: &mut Problems) {
+    folder::walk(&mut Walk::new(visitor, problems), path);
 }
 
 /// Walks through a stream if it is an archive or compressed. A plain text is returned instead, as far as `most` says, which is
-/// given its first bytes. `name` is what the input is called in problems.
+/// given its first bytes. `name` is that of the input.
 pub(super) fn stream(
     reader: Box<dyn Read + '_>,
     name: &str,
@@ -138,7 +150,7 @@ pub(super) fn stream(
         }
         return Ok(Input::Text(bytes));
     }
-    content(&mut walk, Box::new(peek), name, "", file_name(name), 0);
+    content(&mut walk, Box::new(peek), "", "", file_name(name), 0);
     Ok(Input::Walked)
 }
 
@@ -154,7 +166,7 @@ fn content<'r>(walk: &mut Walk<'_>, reader: Box<dyn Read + 'r>, place: &str, pre
         let mut peek = Peek::new(reader);
         let form = match peek.head() {
             Ok(head) => Form::of(head),
-            Err(why) => return walk.lost(place, &why),
+            Err(why) => return walk.lost(place, &in_words(&why)),
         };
         match form {
             Form::Tar => return tarball::walk(walk, &mut peek, place, prefix, depth),
@@ -163,7 +175,7 @@ fn content<'r>(walk: &mut Walk<'_>, reader: Box<dyn Read + 'r>, place: &str, pre
                     return;
                 }
                 if let Err(why) = walk.visitor.file(&path, &mut peek, None) {
-                    walk.lost(place, &why);
+                    walk.lost(place, &in_words(&why));
                 }
                 return;
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::{DEEPEST, Walk, content, name};
+use super::{DEEPEST, Walk, content, in_words, name};
 
 /// Most bytes of an extended header or of a long name that are read.
 const MOST_HEADER: u64 = 64 << 10;
@@ -19,12 +19,12 @@ pub(super) fn walk(walk: &mut Walk<'_>, reader: &mut dyn Read, place: &str, pref
     let mut archive = tar::Archive::new(reader);
     let entries = match archive.entries() {
         Ok(entries) => entries.raw(true),
-        Err(why) => return walk.lost(place, &why),
+        Err(why) => return walk.lost(place, &in_words(&why)),
     };
     let mut ahead = Ahead::default();
     let mut last = String::new();
     for entry in entries {
-        if !walk.count(place) {
+        if !walk.count() {
             return;
         }
         let mut entry = match entry {
@@ -32,14 +32,15 @@ pub(super) fn walk(walk: &mut Walk<'_>, reader: &mut dyn Read, place: &str, pref
             Err(why) => {
                 let behind =
                     if last.is_empty() { String::new() } else { format!(" behind {}", name::printable(&last)) };
-                return walk.lost(place, &format_args!("can't be read{behind}: {why}; the rest was not read"));
+                let why = in_words(&why);
+                return walk.lost(place, &format_args!("{why}{behind}; the rest was not read"));
             }
         };
         let kind = entry.header().entry_type();
         if kind.is_gnu_longname() || kind.is_gnu_longlink() || kind.is_pax_local_extensions() {
             let mut bytes = Vec::new();
             if let Err(why) = (&mut entry).take(MOST_HEADER).read_to_end(&mut bytes) {
-                return walk.lost(place, &why);
+                return walk.lost(place, &in_words(&why));
             }
             if kind.is_pax_local_extensions() {
                 extended(&bytes, &mut ahead);
@@ -89,7 +90,7 @@ fn file(walk: &mut Walk<'_>, entry: &mut dyn Read, path: &str, size: Option<u64>
         if walk.visitor.wants(path)
             && let Err(why) = walk.visitor.file(path, entry, size)
         {
-            walk.lost(path, &why);
+            walk.lost(path, &in_words(&why));
         }
         return;
     }

@@ -15,7 +15,7 @@ const MOST_LOG: usize = 4 << 20;
 /// Most bytes that are kept of all members, their names included.
 const MOST_HELD: usize = 96 << 20;
 /// What a member costs beside its text and its name, in bytes.
-const COST: usize = 256;
+const COST: usize = 1024;
 /// Bytes that show whether a file holds text.
 const SAMPLE: usize = 4096;
 
@@ -59,7 +59,19 @@ impl Shelf {
         self.held <= MOST_HELD
     }
 
+    /// Notes that only a part of a member was kept, where it is one of those that are known.
+    fn tell_cut(&mut self, path: &str) {
+        let place = Place::of(path);
+        if what(place, &[]) != What::Loose || !typed::of_loose(place.rest).is_empty() {
+            let part = if keep(place) == Keep::End { "end" } else { "beginning" };
+            self.note(path, &format!("is very long; only its {part} was read"));
+        }
+    }
+
     fn hold(&mut self, path: &str, bytes: Vec<u8>, first_line: u32, cut: bool) -> io::Result<()> {
+        if bytes.trim_ascii().is_empty() {
+            return Ok(());
+        }
         let Some(text) = text_of(bytes) else {
             if matches!(what(Place::of(path), &[]), What::Output(_) | What::Manifest) {
                 self.note(path, "holds no text; left out");
@@ -97,14 +109,12 @@ impl Visitor for Shelf {
             Keep::Beginning => beginning(content),
             Keep::End => end(content),
         };
-        let is_known = what(place, &[]) != What::Loose || !typed::of_loose(place.rest).is_empty();
-        if cut && is_known {
-            let part = if keep(place) == Keep::End { "end" } else { "beginning" };
-            self.note(path, &format!("is very long; only its {part} was read"));
-        }
         let short = size.filter(|size| !cut && read < *size);
         let problem = failed.or_else(|| short.map(|size| cut_off(read, size)));
         self.hold(path, bytes, first_line, cut || problem.is_some())?;
+        if cut && self.members.contains_key(path) {
+            self.tell_cut(path);
+        }
         problem.map_or(Ok(()), Err)
     }
 
