@@ -113,9 +113,10 @@ fn is_value(text: &str) -> bool {
     let plain = |char: char| char.is_ascii_alphanumeric() || " \t_-.,/+[]:".contains(char);
     let mut words = text.split_ascii_whitespace();
     let numbers = words.clone().all(|word| word.parse::<f64>().is_ok());
+    let key = text.trim().chars().all(|char| char.is_ascii_hexdigit() || char == ':' || char == '-');
     !text.trim().is_empty()
         && text.chars().all(plain)
-        && (numbers || words.all(|word| word.len() <= 24) && !text.ends_with(':'))
+        && (numbers || key || words.all(|word| word.len() <= 24) && !text.ends_with(':'))
 }
 
 /// The parameter and the value of a line `/proc/sys/net/core/rmem_max:212992`.
