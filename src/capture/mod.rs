@@ -6,6 +6,7 @@ mod log;
 mod measured;
 mod pci;
 mod prompt;
+mod radios;
 mod site;
 mod tools;
 #[cfg(test)]
