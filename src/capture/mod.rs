@@ -9,6 +9,7 @@ mod log;
 mod measured;
 mod pci;
 mod prompt;
+mod radios;
 mod site;
 mod tools;
 #[cfg(test)]

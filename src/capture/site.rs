@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::Command;
 use super::measured::{self, Measured};
-use super::{log, pci};
+use super::{log, pci, radios};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
@@ -46,6 +46,8 @@ pub(super) struct Site {
     pub log: log::Log,
     /// PCI functions of any class.
     pub pci: pci::Tree,
+    /// Radios that the kernel log names.
+    pub radios: radios::Radios,
     measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
     /// Network namespace that each group of counters of the host was read in.
@@ -275,6 +277,7 @@ impl Site {
         if let Some(source) = self.counters.first().map(|block| block.source) {
             host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
+        radios::finish(&mut self);
         pci::finish(&mut self);
         log::finish(&mut self);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));

@@ -37,6 +37,7 @@ pub mod pci_config;
 pub mod pci_id;
 pub mod pci_link;
 pub mod per_cpu;
+pub mod pf_ring;
 pub mod pid_stat;
 pub mod ping;
 pub mod proc_net;

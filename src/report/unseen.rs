@@ -71,7 +71,7 @@ fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
 
 /// What a fact is, without what explains it and without the span over which it is counted.
 fn brief(doc: &str) -> String {
-    let views = [CounterView::Total, CounterView::Growth, CounterView::Rate];
+    let views = [CounterView::Total, CounterView::Growth, CounterView::Rate, CounterView::Parts];
     let doc = views.iter().find_map(|view| doc.strip_prefix(view.words())).unwrap_or(doc);
     let end = [": ", "; ", " ("].iter().filter_map(|mark| doc.find(mark)).min().unwrap_or(doc.len());
     let text = &doc[..end];
