@@ -33,7 +33,9 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         });
         match read {
             Ok(capture) => {
-                unreadable |= capture.incomplete;
+                if capture.incomplete {
+                    failed.get_or_insert(exit::INPUT);
+                }
                 problems.extend(capture.problems);
                 let several = capture.hosts.len() > 1;
                 for host in &capture.hosts {
