@@ -217,7 +217,11 @@ pub(super) fn finish(site: &mut Site) {
             // An interface proves the class of its function.
             (Some(name), _) => {
                 let source = site.inferred(&format!("{name}, an interface of it"));
-                let subclass = if name.starts_with("wl") { 0x80 } else { u16::from(name.starts_with("ib")) * 7 };
+                let subclass = if name.starts_with("wl") || function.is_wireless() {
+                    0x80
+                } else {
+                    u16::from(name.starts_with("ib")) * 7
+                };
                 Reading::Known(0x0200 + subclass, source)
             }
             (None, Some(driver)) if function.drives_ports() => {

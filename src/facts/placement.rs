@@ -112,8 +112,8 @@ pub(super) fn host_entries() -> Vec<Entry> {
 
 /// Beginnings of the names that programs give to what stays inside a host, where nobody says what kind it is of.
 const INSIDE: &[&str] = &[
-    "lo", "docker", "br-", "virbr", "veth", "vnet", "tap", "tun", "cni", "cali", "flannel", "lxc", "lxd", "podman", "ifb",
-    "dummy",
+    "lo", "docker", "br-", "virbr", "veth", "vnet", "tap", "tun", "cni", "cali", "flannel", "lxc", "lxd", "podman",
+    "ifb", "dummy",
 ];
 
 fn uplink(facts: &Facts<'_>, _: usize) -> Derived {
@@ -320,12 +320,12 @@ mod tests {
 
     #[test]
     fn the_uplink_is_that_of_the_default_route_or_the_only_one() {
-        let uplink = |host: &str, interfaces: &str| {
+        let name_of = |host: &str, interfaces: &str| {
             let text =
                 format!(r#"{{"schema": "netdoctor.snapshot/1", "host": {{{host}}}, "interfaces": [{interfaces}]}}"#);
             let snapshot = Snapshot::from_json(&text).unwrap();
             let facts = Facts::new(&snapshot, Knowledge::embedded());
-            let found = super::uplink(&facts, 0);
+            let found = uplink(&facts, 0);
             let name = match &found.state {
                 State::Known(Value::Entity(one)) => Some(snapshot.interfaces[one.index as usize].name.clone()),
                 _ => None,
@@ -340,13 +340,13 @@ mod tests {
             )
         };
         let routes = format!(r#""routes": [[{}, {}], "assumed"]"#, route(100, "eth0"), route(50, "eth1"));
-        assert_eq!(uplink(&routes, &all), (Some("eth1".into()), 0));
-        assert_eq!(uplink("", &all), (None, 0), "two could be it");
+        assert_eq!(name_of(&routes, &all), (Some("eth1".into()), 0));
+        assert_eq!(name_of("", &all), (None, 0), "two could be it");
         let one = [up("docker0"), up("eth0"), up("lo")].join(",");
-        assert_eq!(uplink("", &one), (Some("eth0".into()), 1));
-        assert_eq!(uplink(r#""routes": [[], "assumed"]"#, &one), (None, 0), "no way out");
+        assert_eq!(name_of("", &one), (Some("eth0".into()), 1));
+        assert_eq!(name_of(r#""routes": [[], "assumed"]"#, &one), (None, 0), "no way out");
         let unread = [up("eth0"), r#"{"name": "eth1"}"#.into()].join(",");
-        assert_eq!(uplink("", &unread), (None, 0), "eth1 may be up, too");
+        assert_eq!(name_of("", &unread), (None, 0), "eth1 may be up, too");
     }
 
     #[test]
