@@ -237,7 +237,11 @@ pub(super) fn finish(site: &mut Site) {
         };
         let links = links(site, &tree, address, &function);
         let root = virtual_root(site, &tree, address);
+        let all_links = site.all_links;
         let device = site.device(address);
+        if let Some(source) = all_links {
+            device.interfaces.fill(Reading::Known(Vec::new(), source));
+        }
         device.class.fill(class);
         device.id.fill(match (function.id, function.subsystem) {
             (Reading::Known(id, source), Reading::Known(subsystem, _)) => {
