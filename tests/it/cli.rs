@@ -75,9 +75,11 @@ fn a_command_line_that_makes_no_sense_is_2() {
 fn an_input_that_says_nothing_is_3_and_tells_what_would() {
     let folder = Folder::new();
     let missing = folder.at("missing.json");
+    let bare = folder.at("bare");
+    std::fs::create_dir(&bare).unwrap();
     for (path, told) in [
         (missing.as_str(), "can't be read"),
-        (folder.path().to_str().unwrap(), "can't be read"),
+        (bare.as_str(), "nothing was recognised"),
         (&folder.write("empty", ""), "is empty"),
         (&folder.write("blank", " \n\t\n"), "is empty"),
         (&folder.write("prose", "my network is slow\n"), "nothing was recognised"),
