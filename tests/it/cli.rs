@@ -199,10 +199,11 @@ fn the_width_is_that_of_columns_where_there_is_no_terminal() {
     assert_eq!(at("not a number"), analyze(&[LIMITED]).out);
 }
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["scan"],
     &["watch"],
+    &["ceiling"],
     &["analyze"],
     &["rules"],
     &["rules", "list"],
