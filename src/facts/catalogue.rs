@@ -165,7 +165,7 @@ impl Catalogue {
     }
 }
 
-fn counter_entries(number: u16, counter: &'static CanonicalCounter) -> [Entry; 3] {
+fn counter_entries(number: u16, counter: &'static CanonicalCounter) -> Vec<Entry> {
     let (shown, per_second, dim) = match counter.unit {
         CounterUnit::Bytes => (Unit::Bytes, Unit::BytesPerSecond, Dim::DATA),
         CounterUnit::Bits => (Unit::Plain, Unit::BitsPerSecond, Dim::DATA),
@@ -188,11 +188,15 @@ fn counter_entries(number: u16, counter: &'static CanonicalCounter) -> [Entry; 3
         command: &counter.command,
         access: Access::Counter(number, view),
     };
-    [
+    let mut entries = vec![
         entry(CounterView::Total, "total", Type::number(dim), shown),
         entry(CounterView::Growth, "growth", Type::number(dim), shown),
         entry(CounterView::Rate, "rate", Type::number(rate), per_second),
-    ]
+    ];
+    if counter.per.is_some() {
+        entries.push(entry(CounterView::Parts, "parts", Type::PLAIN, Unit::Plain));
+    }
+    entries
 }
 
 impl Vocabulary for Catalogue {

@@ -61,6 +61,8 @@ pub enum CounterView {
     Growth,
     /// That difference per second.
     Rate,
+    /// How many parts were counted, of a counter that is kept for queues, CPUs, leaves or members.
+    Parts,
 }
 
 impl CounterView {
@@ -70,6 +72,7 @@ impl CounterView {
             Self::Total => "in total: ",
             Self::Growth => "within the sample: ",
             Self::Rate => "per second of the sample: ",
+            Self::Parts => "number of its parts: ",
         }
     }
 }

@@ -74,7 +74,8 @@ fn named(snapshot: &Snapshot, line: &str) -> (Vec<usize>, Vec<usize>) {
                 .device
                 .known()
                 .is_some_and(|address| devices.iter().any(|device| snapshot.devices[*device].address == *address));
-            by_address || words.contains(&interface.name.as_str())
+            let by_radio = interface.wireless.phy.known().is_some_and(|phy| words.contains(&phy.as_str()));
+            by_address || by_radio || words.contains(&interface.name.as_str())
         })
         .collect();
     (interfaces, devices)
@@ -163,6 +164,14 @@ mod tests {
         assert_eq!(events(&["igb 01:00.0: Detected Tx Unit Hang"]), [("tx_hang".into(), vec![0], None)]);
         assert_eq!(events(&["r8169 0000:05:00.0 eth5: Link is Down"]), [], "a port that is not there");
         assert_eq!(events(&["eth10: link down"]), [], "eth1 is not eth10");
+    }
+
+    #[test]
+    fn a_radio_is_of_its_interface() {
+        let mut snapshot = snapshot(&["ieee80211 phy1: brcmf_fw_crashed: Firmware has halted or crashed"]);
+        assert_eq!(read(&snapshot, Knowledge::embedded()), []);
+        snapshot.interfaces[1].wireless.phy = Reading::Known("phy1".into(), SourceId::ASSUMED);
+        assert_eq!(read(&snapshot, Knowledge::embedded())[0].interfaces, [1]);
     }
 
     #[test]

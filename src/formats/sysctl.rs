@@ -78,6 +78,22 @@ pub fn is_complaint(text: &str) -> bool {
     text.starts_with("sysctl: ") || text.starts_with("error: ") && text.contains("key")
 }
 
+/// The parameter that the kernel does not have, by a complaint of `sysctl`: `cannot stat /proc/sys/net/ipv4/tcp_fack: No
+/// such file or directory`, `error: "net.ipv4.tcp_fack" is an unknown key`.
+pub fn unknown_key(text: &str) -> Option<String> {
+    let text = text.trim();
+    if let Some(rest) = text.strip_prefix("sysctl: cannot stat ") {
+        return key_of_path(rest.strip_suffix(": No such file or directory")?);
+    }
+    let rest = text.strip_prefix("sysctl: ").unwrap_or(text).strip_prefix("error: \"")?;
+    dotted(rest.strip_suffix("\" is an unknown key")?)
+}
+
+/// The file in a heading of `sysctl --system`: `* Applying /etc/sysctl.d/99-sysctl.conf ...`.
+pub fn heading(text: &str) -> Option<&str> {
+    text.trim().strip_prefix("* Applying ")?.split_ascii_whitespace().next().filter(|path| path.starts_with('/'))
+}
+
 /// True for a heading of `sysctl --system`.
 pub fn is_heading(text: &str) -> bool {
     text.starts_with("* Applying ")

@@ -132,6 +132,11 @@ impl Knowledge {
         self.name_group(driver, name)?.width
     }
 
+    /// True for a driver of wireless cards.
+    pub fn is_wireless(&self, driver: &str) -> bool {
+        self.drivers().wireless.iter().any(|name| name == driver)
+    }
+
     /// True for a driver of hardware ports, false for one of made-up ports; `None` where it is in neither list.
     pub fn is_hardware(&self, driver: &str) -> Option<bool> {
         let drivers = self.drivers();
@@ -240,6 +245,7 @@ mod tests {
         let drivers = Knowledge::embedded().drivers();
         for name in &drivers.hardware {
             assert!(!drivers.virtual_ports.contains(name), "{name}");
+            assert!(!drivers.wireless.contains(name), "{name}");
         }
     }
 }

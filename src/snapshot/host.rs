@@ -124,6 +124,12 @@ pub struct Measurement {
     /// `tcp` or `udp`.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub protocol: Reading<String>,
+    /// True where the sender sent less than a megabyte and then nothing for three intervals or more.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub stalled: Reading<bool>,
+    /// The congestion window that stood still meanwhile; absent where it did not stall.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub stalled_window: Reading<Bytes>,
     /// Version of the program.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub version: Reading<Version>,

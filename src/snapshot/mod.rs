@@ -109,6 +109,7 @@ impl Snapshot {
         let mut names: BTreeSet<String> = self.interfaces.iter().map(|interface| interface.name.clone()).collect();
         for interface in &self.interfaces {
             names.extend(interface.driver.name.known().cloned());
+            names.extend(interface.wireless.phy.known().cloned());
             names.extend(interface.device.known().map(ToString::to_string));
         }
         for device in &self.devices {

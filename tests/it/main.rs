@@ -7,6 +7,7 @@ mod ceiling;
 mod cli;
 mod contract;
 mod determinism;
+mod elsewhere;
 mod engine;
 mod healthy;
 mod hostile;

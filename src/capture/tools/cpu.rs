@@ -5,7 +5,7 @@ use crate::formats::cursor::{At, Cursor};
 use crate::formats::sysstat::{self, Table};
 use crate::formats::{top, uname, vmstat};
 use crate::reading::Reading;
-use crate::snapshot::{Cpu, Thread};
+use crate::snapshot::{Cpu, Host, Thread};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -24,9 +24,7 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "vmstat",
         answers: |command| command.program == "vmstat",
         begins: |cursor| cursor.peek().is_some_and(|line| vmstat::begins(line.text)),
-        read: |cursor, _| {
-            vmstat::parse(cursor);
-        },
+        read: read_vmstat,
     },
 ];
 
@@ -51,11 +49,26 @@ pub(super) fn row(intake: &mut Intake<'_>, number: u32, line: u32, change: impl 
     change(&mut cpus[at]);
 }
 
+/// A share out of percent.
+fn share(percent: Option<f64>) -> Option<f64> {
+    percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0)
+}
+
+/// Sets shares in percent of all CPUs together.
+fn shares_of_all(intake: &mut Intake<'_>, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
+    let site = &mut *intake.site;
+    let leaves: [fn(&mut Host) -> &mut Reading<f64>; 3] =
+        [|host| &mut host.processors.softirq, |host| &mut host.processors.steal, |host| &mut host.processors.idle];
+    for (leaf, percent) in leaves.into_iter().zip([softirq, steal, idle]) {
+        if let Some(share) = share(percent) {
+            site.put_host(leaf, At::new(share, line));
+        }
+    }
+}
+
 /// Sets shares in percent of a CPU.
 fn shares(intake: &mut Intake<'_>, number: u32, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
     let source = intake.site.source(line);
-    let share =
-        |percent: Option<f64>| percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0);
     row(intake, number, line, |cpu| {
         for (leaf, percent) in [(&mut cpu.softirq, softirq), (&mut cpu.steal, steal), (&mut cpu.idle, idle)] {
             if let Some(share) = share(percent) {
@@ -75,9 +88,11 @@ fn read_top(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     // The first picture of `top -b` is about the time since boot.
     let since_boot = first == 0 && intake.command.is_some_and(|command| command.has_flag('b'));
     for At { value, line } in found.shares.into_iter().filter(|_| !since_boot) {
-        if let Some(number) = value.cpu {
-            let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
-            shares(intake, number, line, [value.softirq, value.steal, idle]);
+        let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
+        let found = [value.softirq, value.steal, idle];
+        match value.cpu {
+            Some(number) => shares(intake, number, line, found),
+            None => shares_of_all(intake, line, found),
         }
     }
 }
@@ -107,12 +122,32 @@ fn put_table(intake: &mut Intake<'_>, table: &Table) {
         return;
     }
     for At { value, line } in table.rows.iter().filter(|row| row.value.average) {
-        if let Some(number) = table.subject(value).and_then(|subject| subject.parse().ok()) {
-            let get = |heading: &str| table.number(value, heading);
-            let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
-            shares(intake, number, *line, [get("%soft"), get("%steal"), idle]);
+        let get = |heading: &str| table.number(value, heading);
+        let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
+        let found = [get("%soft"), get("%steal"), idle];
+        match table.subject(value) {
+            Some("all") => shares_of_all(intake, *line, found),
+            Some(number) => {
+                if let Ok(number) = number.parse() {
+                    shares(intake, number, *line, found);
+                }
+            }
+            None => {}
         }
     }
+}
+
+/// The mean of the intervals; the first row is about the time since boot.
+fn read_vmstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let Some(table) = vmstat::parse(cursor) else { return };
+    let Some((last, rows)) = table.rows.get(1..).and_then(|rows| Some((rows.last()?, rows))) else { return };
+    let mean = |heading: &str| {
+        let at = table.headings.iter().position(|name| name == heading)?;
+        let sum: u64 = rows.iter().map(|row| row.value.get(at).copied()).sum::<Option<u64>>()?;
+        Some(sum as f64 / rows.len() as f64)
+    };
+    let idle = mean("id").map(|idle| idle + mean("wa").unwrap_or(0.0));
+    shares_of_all(intake, last.line, [None, mean("st"), idle]);
 }
 
 #[cfg(test)]
@@ -137,6 +172,31 @@ mod tests {
             one(&format!("{now}{}{}", head.replace("11:00:01 PM", "Average:   "), row("Average:   ", "0", "80.00")));
         let cpu = &snapshot.host.cpu_list.known().unwrap()[0];
         assert_eq!((cpu.softirq.known(), cpu.steal.known(), cpu.idle.known()), (Some(&0.8), Some(&0.02), Some(&0.07)));
+    }
+
+    #[test]
+    fn shares_of_all_cpus() {
+        let shares = |text: &str| {
+            let host = one(text).0.host;
+            let of = |leaf: &crate::reading::Reading<f64>| leaf.known().map(|share| (share * 1000.0).round() / 1000.0);
+            [of(&host.processors.softirq), of(&host.processors.steal), of(&host.processors.idle)]
+        };
+        let old = "top - 17:03:41 up 5 days, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\nTasks:  92 total\n\
+            Cpu(s):  0.0%us,  0.0%sy,  0.0%ni, 35.5%id,  0.5%wa, 9.8%hi,  0.1%si, 54.3%st\n";
+        assert_eq!(shares(&format!("$ top\n{old}")), [Some(0.001), Some(0.543), Some(0.36)]);
+        assert_eq!(shares(&format!("$ top -b -n 1\n{old}")), [None; 3], "since boot");
+        let sar = "$ sar -u 1 2\nLinux 5.4.0 (vm) \t01/01/20 \t_x86_64_\t(2 CPU)\n\n\
+            11:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+            11:00:02        all      1.00      0.00      2.00      0.00     30.00     67.00\n\n\
+            Average:        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+            Average:        all      1.00      0.00      2.00      1.00     20.00     76.00\n";
+        assert_eq!(shares(sar), [None, Some(0.2), Some(0.77)]);
+        let vmstat = "$ vmstat 1 3\nprocs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+            r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 96  0  1\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 57  0 40\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 76  1 20\n";
+        assert_eq!(shares(vmstat), [None, Some(0.3), Some(0.67)]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Run;
 use super::row::{Row, average, brackets, connected, from_bracket, row};
+use super::{Run, Stand};
 use crate::formats::cursor::{Cursor, Line};
 use crate::formats::json;
 
@@ -250,9 +250,48 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
         } else {
             summed_up(head, role, &of_role().collect::<Vec<_>>(), base)
         };
-        runs.extend(found);
+        let intervals: Vec<&Row<'_>> =
+            rows.iter().map(|(row, _)| row).filter(|row| row.role == role && !row.is_sum()).collect();
+        let other_flows = !rows.iter().any(|(row, _)| row.role != role && row.bits_per_second == 0.0);
+        let alone = count == 1 && !head.udp && other_flows;
+        let stand = alone.then(|| stand(&intervals, head.mss)).flatten();
+        runs.extend(found.map(|run| Run { stand: stand.filter(|_| run.sent == Some(true)), ..run }));
     }
     runs
+}
+
+/// Least intervals without a byte that make a stand.
+const STANDING: usize = 3;
+/// What a sender may have sent before, in bytes: segments of its first windows.
+const BEFORE: f64 = 1e6;
+/// No segment is larger, in bytes: the largest jumbo frames of Ethernet that are usual.
+const LARGEST_SEGMENT: u64 = 9216;
+
+/// Whether one stream of a sender came to a stand; none for few intervals, or where the congestion window is not printed.
+fn stand(rows: &[&Row<'_>], mss: Option<u64>) -> Option<Stand> {
+    let windows: Vec<u64> = rows.iter().map(|row| window(row)).collect::<Option<_>>()?;
+    if rows.len() <= STANDING {
+        return None;
+    }
+    let first = rows.iter().position(|row| row.bits_per_second == 0.0);
+    let Some(first) = first.filter(|first| *first > 0) else { return Some(Stand::Flowed) };
+    let sent: f64 = rows[..first].iter().map(|row| row.bits_per_second * row.seconds() / 8.0).sum();
+    let standing = rows[first..].iter().take_while(|row| row.bits_per_second == 0.0).count();
+    let window = windows[first];
+    let still = windows[first..first + standing].iter().all(|held| *held == window);
+    // Printed with three digits.
+    let most = mss.map_or(LARGEST_SEGMENT, |mss| mss + mss / 50);
+    let again = rows[..first + standing].iter().filter_map(|row| retransmits(row)).sum::<u64>();
+    let stalled = sent < BEFORE && standing >= STANDING && still && (1..=most).contains(&window) && again > 0;
+    Some(if stalled { Stand::Stalled(window) } else { Stand::Flowed })
+}
+
+/// The congestion window at the end of an interval, in bytes: `3   8.74 KBytes`.
+fn window(row: &Row<'_>) -> Option<u64> {
+    let [_, number, unit, ..] = row.rest.as_slice() else { return None };
+    let power = ["Bytes", "KBytes", "MBytes", "GBytes"].iter().position(|known| known == unit)? as i32;
+    let bytes = number.parse::<f64>().ok()? * 1024_f64.powi(power);
+    (bytes.is_finite() && (0.0..1e12).contains(&bytes)).then_some(bytes.round() as u64)
 }
 
 fn retransmits(row: &Row<'_>) -> Option<u64> {
@@ -337,6 +376,49 @@ iperf Done.
         assert_eq!((run.bits_per_second, run.seconds, run.streams), (20.3e9, Some(10.0), 2));
         assert_eq!((run.retransmits, run.sent, run.line), (Some(33857), Some(true), 13));
         assert_eq!((run.local.as_deref(), run.peer.as_deref()), (Some("10.0.4.1"), Some("10.0.4.2")));
+    }
+
+    #[test]
+    fn a_sender_that_came_to_a_stand() {
+        let head = "Connecting to host 10.0.0.2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n";
+        let first = "[  5]   0.00-1.00   sec   297 KBytes  2.43 Mbits/sec    3   8.74 KBytes\n";
+        let zero = |from: u32, window: &str| {
+            format!("[  5]   {from}.00-{}.00   sec  0.00 Bytes  0.00 bits/sec    1   {window} KBytes\n", from + 1)
+        };
+        let standing = |count: u32| (1..=count).map(|from| zero(from, "8.74")).collect::<String>();
+        let stand = |text: &str| parse(text)[0].stand;
+        // 8.74 * 1024 = 8949.76
+        assert_eq!(stand(&format!("{head}{first}{}", standing(3))), Some(Stand::Stalled(8950)));
+        let cut = format!("{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n", standing(2));
+        assert_eq!(stand(&cut), Some(Stand::Stalled(8950)));
+        let grown = format!("{head}{first}{}{}{}", zero(1, "8.74"), zero(2, "17.5"), zero(3, "8.74"));
+        assert_eq!(stand(&grown), Some(Stand::Flowed), "the window moved");
+        let fast = first.replace("2.43 Mbits", "2.43 Gbits");
+        assert_eq!(stand(&format!("{head}{fast}{}", standing(4))), Some(Stand::Flowed), "it had sent much before");
+        assert_eq!(stand(&format!("{head}{}", first.repeat(4))), Some(Stand::Flowed));
+        let wide = standing(4).replace("8.74", "87.4");
+        assert_eq!(stand(&format!("{head}{first}{wide}")), Some(Stand::Flowed), "no window of one segment");
+        let few = format!("{head}{}", first.repeat(3));
+        assert_eq!(stand(&few), None);
+        let bare = format!("{head}{first}{}", standing(4)).replace("   8.74 KBytes", "");
+        assert_eq!(stand(&bare), None, "the other end knows no window");
+    }
+
+    #[test]
+    fn the_other_direction_tells_a_dead_link() {
+        let row = |role: &str, from: u32, rate: &str, rest: &str| {
+            format!("[  5][{role}]   {from}.00-{}.00   sec  1 MBytes  {rate}/sec  {rest}\n", from + 1)
+        };
+        let test = |back: &str| {
+            let rows = (0..5).map(|at| {
+                let forth = if at == 0 { "4.01 Mbits" } else { "0.00 bits" };
+                row("TX-C", at, forth, "1   8.74 KBytes") + &row("RX-C", at, back, "")
+            });
+            format!("Connecting to host 10.0.0.2, port 5201\n{}", rows.collect::<String>())
+        };
+        let stands = |text: &str| parse(text).iter().filter_map(|run| run.stand).collect::<Vec<_>>();
+        assert_eq!(stands(&test("9.30 Gbits")), [Stand::Stalled(8950)]);
+        assert_eq!(stands(&test("0.00 bits")), []);
     }
 
     #[test]
