@@ -9,7 +9,7 @@ use super::quantities::{kernel, pcie, rate, seconds, share, size};
 use super::{Output, RuleArguments, exit, what_if};
 use crate::ceiling::bus;
 use crate::ceiling::combine::{Mechanism, Part, Spread};
-use crate::ceiling::pcie::{Hop, Path, Platform};
+use crate::ceiling::pcie::{Hop, Path, Platform, generation, raw_bps};
 use crate::ceiling::question::{Answer, Question, ask};
 use crate::ceiling::tcp::{LossEstimate, ReceiveBuffer, Window, loss_estimate, receive_window, send_window};
 use crate::ceiling::verdict::{Judgement, Verdict, judge};
@@ -207,6 +207,10 @@ const UNKNOWN_PCI: &str = "unknown-pci";
 
 pub(super) fn run(arguments: &Arguments) -> Output {
     if let Some(capture) = &arguments.of {
+        if arguments.link.is_some() || !arguments.pcie.is_empty() || arguments.bus.is_some() {
+            let message = "--of takes link and buses from the capture: change them with --set SUBJECT.FACT=VALUE";
+            return Output::failure(message, exit::USAGE);
+        }
         return what_if::run(capture, &arguments.set, arguments.format, &arguments.rules);
     }
     match calculate(arguments, Knowledge::embedded().buses()) {
@@ -226,6 +230,7 @@ fn calculate(arguments: &Arguments, buses: &Buses) -> Result<String, String> {
             .zip(arguments.rtt)
             .and_then(|(lost, rtt)| loss_estimate(question.framing.payload_bytes(buses) as u32, rtt, lost, buses)),
         arguments,
+        buses,
         question: &question,
         answer: &answer,
     };
@@ -355,6 +360,7 @@ fn window(arguments: &Arguments, buses: &Buses) -> Option<Window> {
 /// All that is shown.
 struct Known<'a> {
     arguments: &'a Arguments,
+    buses: &'a Buses,
     question: &'a Question<'a>,
     answer: &'a Answer,
     judged: Option<(f64, Option<Judgement>)>,
@@ -539,11 +545,7 @@ impl Known<'_> {
                 (Some(bps), None) => format!("{} link", numbers::rate(bps)),
                 (None, _) => "link".into(),
             },
-            Mechanism::Pcie => arguments
-                .pcie
-                .iter()
-                .min_by(|a, b| (a.0 * f64::from(a.1)).total_cmp(&(b.0 * f64::from(b.1))))
-                .map_or_else(|| "PCIe".into(), |&(speed, lanes)| format!("PCIe {speed} GT/s x{lanes}")),
+            Mechanism::Pcie => self.pcie_text(),
             Mechanism::Shared => format!("uplink {}", arguments.uplink.as_deref().unwrap_or_default()),
             Mechanism::Pci | Mechanism::Usb | Mechanism::Thunderbolt => arguments.bus.clone().unwrap_or_default(),
             Mechanism::Shaper if arguments.shaper.is_none() => "policer".into(),
@@ -553,6 +555,21 @@ impl Known<'_> {
                 _ => "window of one flow".into(),
             },
         }
+    }
+
+    /// The slowest link of the path: `PCIe Gen3 x4`.
+    fn pcie_text(&self) -> String {
+        let raw = |hop: &&Hop| raw_bps(**hop, self.buses);
+        let slowest = self
+            .question
+            .path
+            .hops
+            .iter()
+            .filter(|hop| raw(hop).is_some())
+            .min_by(|a, b| raw(a).unwrap_or(0.0).total_cmp(&raw(b).unwrap_or(0.0)));
+        let Some(hop) = slowest else { return "PCIe".into() };
+        let name = generation(hop.gigatransfers, self.buses).map_or("", |generation| generation.name.as_str());
+        format!("PCIe {name} x{}", hop.width)
     }
 
     fn counted(&self) -> String {
@@ -566,6 +583,7 @@ impl Known<'_> {
             Traffic::L2 => "whole frames",
         };
         let packets = match framing.frame_bytes {
+            Some(bytes) if framing.traffic == Traffic::L2 => format!("of {bytes} B"),
             Some(bytes) => format!("in frames of {bytes} B"),
             None => format!("at MTU {}", framing.mtu),
         };
@@ -586,9 +604,17 @@ fn range(name: &str, ceiling: &Ceiling) -> Json {
     })
 }
 
+/// A range with three digits, with two where its figures are thin.
 fn in_words(ceiling: &Ceiling) -> String {
-    let low = ceiling.confidence == Confidence::Low;
-    numbers::rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, low)
+    if ceiling.confidence == Confidence::Low {
+        return numbers::rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, true);
+    }
+    let (lo, hi) = (numbers::rate(ceiling.lo_bps), numbers::rate(ceiling.hi_bps));
+    match (lo.split_once(' '), hi.split_once(' ')) {
+        (Some((low, unit)), Some((high, same))) if unit == same && low != high => format!("{low}-{high} {unit}"),
+        _ if lo == hi => hi,
+        _ => format!("{lo} - {hi}"),
+    }
 }
 
 fn word(confidence: Confidence) -> &'static str {

@@ -1,12 +1,21 @@
 //! Ceilings of this host's interfaces and cards: the readings that the pure formulas of `crate::ceiling` need, and which of
 //! their inputs had to be assumed.
 
+mod bond;
+mod set_rate;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub use set_rate::SetRate;
+pub(super) use window::window_of;
+
 use super::catalogue::{DEVICE, INTERFACE, LINK};
 use super::{Derived, Facts};
 use crate::ceiling::combine::{Combined, Mechanism, Part, combine};
-use crate::ceiling::ethernet;
 use crate::ceiling::pcie::{self, Hop, Path, PcieCeiling, Platform};
 use crate::ceiling::{Ceiling, Confidence, Duplex, Framing, Traffic};
+use crate::ceiling::{bus, ethernet};
 use crate::lang::{Key, State, Value};
 use crate::reading::numbers::rate_range;
 use crate::reading::{Gigatransfers, Reading};
@@ -39,10 +48,30 @@ pub struct InterfaceCeiling {
     pub pcie: Option<PcieCeiling>,
     /// Index of the narrowest PCIe link among all links of the snapshot.
     pub narrowest: Option<usize>,
+    /// The USB link, with its name in `knowledge/buses.yaml`.
+    pub usb: Option<(String, Ceiling)>,
+    /// What a queueing discipline lets out.
+    pub shaper: Option<SetRate>,
     /// The lowest of them and what binds.
     pub combined: Option<Combined>,
+    /// The same for receiving alone, where something holds back what is sent.
+    pub receiving: Option<Combined>,
+    /// What one flow gets, where that is less: a bond sends it over one member.
+    pub one_flow: Option<Ceiling>,
+    /// What else a reader should know, in words.
+    pub notes: Vec<String>,
     link_state: LinkState,
     link_from: Vec<Key>,
+}
+
+impl InterfaceCeiling {
+    /// The ceiling of a direction; where it is not known, of the way that is not held back.
+    pub fn towards(&self, sends: Option<bool>) -> Option<&Combined> {
+        match sends {
+            Some(true) => self.combined.as_ref(),
+            Some(false) | None => self.receiving.as_ref().or(self.combined.as_ref()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +125,8 @@ impl Facts<'_> {
             let of_port = |port: &usize| Some((self.snapshot().interfaces[*port].mtu.known()?.0, *port));
             let smallest = ports.iter().filter_map(of_port).min();
             let mtu = smallest.map(|(mtu, _)| mtu);
-            let mut path = path_at(self, device, framing(mtu, self.vlan_tags(ports.first().copied())), mtu.is_none());
+            let framing = framing(self, mtu, self.vlan_tags(ports.first().copied()));
+            let mut path = path_at(self, device, framing, mtu.is_none());
             path.from.extend(smallest.iter().flat_map(|(_, port)| self.key(INTERFACE, *port, "mtu")));
             path
         }))
@@ -116,9 +146,11 @@ impl Facts<'_> {
     }
 }
 
-fn framing(mtu: Option<u64>, vlan_tags: u32) -> Framing {
+/// Timestamps are in use only where both ends have them on: off at this end is known, on is not.
+fn framing(facts: &Facts<'_>, mtu: Option<u64>, vlan_tags: u32) -> Framing {
     let mtu = mtu.and_then(|mtu| u32::try_from(mtu).ok()).unwrap_or(USUAL_MTU);
-    Framing { vlan_tags, ..Framing::new(mtu, Traffic::Tcp4) }
+    let off = window::parameter(facts, "net.ipv4.tcp_timestamps") == Some(0.0);
+    Framing { vlan_tags, timestamps: off.then_some(false), ..Framing::new(mtu, Traffic::Tcp4) }
 }
 
 fn mtu_assumed() -> String {
@@ -167,6 +199,7 @@ fn path_at(facts: &Facts<'_>, index: usize, framing: Framing, mtu_unread: bool) 
     if !unread.is_empty() {
         return none(State::Unknown, unread);
     }
+    let tunnels = hops.iter().any(|hop| hop.tunnel);
     let mps = device.pcie.mps.known().and_then(|size| u32::try_from(size.0).ok());
     let mrrs = device.pcie.mrrs.known().and_then(|size| u32::try_from(size.0).ok());
     let platform = match facts.snapshot().host.architecture.known().map(String::as_str) {
@@ -184,6 +217,10 @@ fn path_at(facts: &Facts<'_>, index: usize, framing: Framing, mtu_unread: bool) 
     if links.last().is_none_or(|last| last.role.known() != Some(&PcieRole::RootPort)) {
         found.ceiling = found.ceiling.assuming("the links above the ones that were read are no narrower");
     }
+    if tunnels {
+        // What a tunnel carries depends on its controller, and none is told by its links.
+        found.ceiling = found.ceiling.assuming("the Thunderbolt or USB4 tunnel on the way carries more");
+    }
     let narrowest = Some(first + found.slowest_hop);
     PathCeiling { found: Some(found), narrowest, state: State::Unknown, from }
 }
@@ -200,11 +237,12 @@ fn interface_at(facts: &Facts<'_>, index: usize, mtu: Option<u64>) -> InterfaceC
     if physical == Some(false) {
         result.link_state = LinkState::Absent;
         result.link_from = physical_key;
+        bond::fill(&mut result, facts, index, mtu);
         return result;
     }
     result.link_from = [facts.key(INTERFACE, index, "link.speed"), facts.key(INTERFACE, index, "mtu")].concat();
     let buses = facts.knowledge().buses();
-    let framing = framing(mtu, facts.vlan_tags(Some(index)));
+    let framing = framing(facts, mtu, facts.vlan_tags(Some(index)));
     let mut parts = Vec::new();
     if let Some(speed) = interface.link.speed.known().filter(|speed| speed.0 > 0) {
         let duplex = match interface.link.duplex.known() {
@@ -218,6 +256,9 @@ fn interface_at(facts: &Facts<'_>, index: usize, mtu: Option<u64>) -> InterfaceC
         if physical.is_none() {
             link = link.assuming("the speed is that of a hardware port");
         }
+        if on_some_pci_bus(facts, index) {
+            link = link.assuming("the PCI or PCI-X bus of the card, which was not read, carries more than the link");
+        }
         parts.push(Part { mechanism: Mechanism::Link, ceiling: link.clone() });
         result.link = Some(link);
         result.link_state = LinkState::Known;
@@ -229,12 +270,46 @@ fn interface_at(facts: &Facts<'_>, index: usize, mtu: Option<u64>) -> InterfaceC
             result.pcie = Some(found);
             result.narrowest = path.narrowest;
         }
+        result.notes.extend(shared_links(facts, device));
     }
-    // Without the link's speed the PCIe path alone would be a ceiling that no cable may reach.
+    if let Some(speed) = interface.usb.speed.known()
+        && let Some(name) = bus::usb_name(speed.0 as f64 / 1e6, buses)
+        && let Some(ceiling) = bus::usb(name, &framing, buses)
+    {
+        parts.push(Part { mechanism: Mechanism::Usb, ceiling: ceiling.clone() });
+        result.usb = Some((name.to_owned(), ceiling));
+        result.link_from.extend(facts.key(INTERFACE, index, "usb.speed"));
+    }
+    // Without the link's speed a bus alone would be a ceiling that no cable may reach.
     if result.link.is_some() {
         result.combined = combine(&parts);
+        set_rate::hold_back(&mut result, facts, index, parts, &framing);
+        result.notes.extend(window::note(facts, mtu, result.combined.as_ref()));
     }
     result
+}
+
+/// A card on parallel PCI or PCI-X. What sits on bus 0 is part of the chipset or of a virtual machine and on no such bus.
+fn on_some_pci_bus(facts: &Facts<'_>, interface: usize) -> bool {
+    facts.device_of(interface).is_some_and(|device| {
+        let device = &facts.snapshot().devices[device];
+        let virtual_root = device.pcie.virtual_root.known() == Some(&true);
+        device.pcie.links.is_absent() && !virtual_root && device.address.bus != 0
+    })
+}
+
+/// Links of a card's path that carry other devices too, in words: what those take was not measured.
+fn shared_links(facts: &Facts<'_>, device: usize) -> Vec<String> {
+    let links = facts.snapshot().devices[device].pcie.links.known().map_or(&[][..], Vec::as_slice);
+    let shared = links.iter().filter_map(|link| {
+        let others = link.siblings.known().filter(|others| !others.is_empty())?;
+        let below = link.upper.known().map_or_else(|| link.lower.to_string(), ToString::to_string);
+        Some(match others.as_slice() {
+            [one] => format!("the link below {below} is shared with {one}: not measured"),
+            several => format!("the link below {below} is shared with {} other devices: not measured", several.len()),
+        })
+    });
+    shared.collect()
 }
 
 fn known(number: f64) -> State {

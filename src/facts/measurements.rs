@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::catalogue::{INTERFACE, MEASUREMENT};
+use super::ceilings::{InterfaceCeiling, window_of};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
 use super::{Derived, Facts};
-use crate::ceiling::Direction;
+use crate::ceiling::combine::Mechanism;
 use crate::ceiling::verdict::{Conditions, Verdict, caveats, judge};
+use crate::ceiling::{Ceiling, Direction};
 use crate::lang::{State, Type, Value, Words};
-use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Version};
+use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Version, numbers};
 use crate::snapshot::Measurement;
 
 /// First version of iperf3 that runs its parallel streams in threads of their own.
@@ -49,7 +51,20 @@ pub(super) fn entries() -> Vec<Entry> {
             )
         }),
         derived("target", Type::Text, Unit::Plain, "address that the sender reaches the receiver by", target),
-        derived("share", Type::PLAIN, Unit::Share, "rate as a share of the interface's typical ceiling", share),
+        derived(
+            "verdict",
+            Type::Word(&VERDICTS),
+            Unit::Plain,
+            "where it stands against the ceiling of its direction",
+            own_verdict,
+        ),
+        derived(
+            "share",
+            Type::PLAIN,
+            Unit::Share,
+            "rate as a share of the interface's typical ceiling in its direction",
+            share,
+        ),
     ]);
     entries
 }
@@ -136,13 +151,11 @@ pub(super) fn worst(facts: &Facts<'_>) -> Derived {
 fn share(facts: &Facts<'_>, index: usize) -> Derived {
     let mut from = facts.key(MEASUREMENT, index, "rate");
     let Some(one) = facts.measurement(index) else { return Derived::none() };
-    let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
-    let Some(at) = at else { return Derived::unknown(facts.key(MEASUREMENT, index, "interface")) };
+    let Some(at) = interface_of(facts, one) else {
+        return Derived::unknown(facts.key(MEASUREMENT, index, "interface"));
+    };
     from.extend(facts.key(INTERFACE, at, "ceiling.typical"));
-    let typical = facts
-        .interface_ceiling(at)
-        .and_then(|found| found.combined.as_ref())
-        .map(|combined| combined.ceiling.typical_bps);
+    let typical = facts.interface_ceiling(at).and_then(|found| Some(against(found, one)?.0.typical_bps));
     match (one.rate.known(), typical) {
         (Some(rate), Some(typical)) if typical > 0.0 => {
             Derived::of(State::Known(Value::Number(rate.0 as f64 / typical)), from)
@@ -151,11 +164,38 @@ fn share(facts: &Facts<'_>, index: usize) -> Derived {
     }
 }
 
-/// The best result of an interface beside its ceiling.
+fn interface_of(facts: &Facts<'_>, one: &Measurement) -> Option<usize> {
+    one.interface.known().and_then(|name| facts.topology().interface("", name))
+}
+
+/// The ceiling that a result is held against, and what binds there: that of its direction; for one flow over a bond that of one
+/// member. A result of unknown direction that fits what is held back was most likely sent.
+fn against<'f>(found: &'f InterfaceCeiling, one: &Measurement) -> Option<(&'f Ceiling, Mechanism)> {
+    let sends = one.sends.known().copied();
+    let held_back = found.combined.as_ref().filter(|whole| {
+        let rate = one.rate.known().map_or(0.0, |rate| rate.0 as f64);
+        sends.is_none() && found.receiving.is_some() && whole.ceiling.contains(rate)
+    });
+    let whole = held_back.or_else(|| found.towards(sends))?;
+    match (&found.one_flow, one.streams.known()) {
+        (Some(one_flow), Some(1)) => Some((one_flow, whole.binding)),
+        _ => Some((&whole.ceiling, whole.binding)),
+    }
+}
+
+/// The best result of a direction of an interface beside its ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// Which result.
     pub measurement: usize,
+    /// This host sent; none where that is not known.
+    pub sends: Option<bool>,
+    /// The ceiling that it was held against.
+    pub ceiling: Ceiling,
+    /// What binds there.
+    pub binding: Mechanism,
+    /// Rates of all results of that direction, bit/s, in the order in which they were given.
+    pub repeats: Vec<f64>,
     /// Its rate, bit/s.
     pub bps: f64,
     /// Where it stands.
@@ -173,41 +213,117 @@ pub(super) static VERDICTS: Words =
 impl Facts<'_> {
     /// The fastest result that was measured over an interface, judged against its ceiling.
     pub fn judged(&self, interface: usize) -> Option<Judged> {
-        let ceiling = &self.interface_ceiling(interface)?.combined.as_ref()?.ceiling;
-        let results = self.snapshot().host.measured.known()?;
-        let mine = |one: &Measurement| {
-            let at = one.interface.known().and_then(|name| self.topology().interface("", name));
-            at == Some(interface)
-        };
+        self.judged_directions(interface).into_iter().reduce(|best, one| if one.bps > best.bps { one } else { best })
+    }
+
+    /// The fastest result of each direction that was measured over an interface: sent, received, not known which.
+    pub fn judged_directions(&self, interface: usize) -> Vec<Judged> {
+        let results = self.snapshot().host.measured.known().map_or(&[][..], Vec::as_slice);
+        let mine = |one: &Measurement| interface_of(self, one) == Some(interface);
         // A UDP sender offers what it was told to: its rate says nothing of what the interface could do.
         let tcp = |one: &Measurement| one.protocol.known().is_none_or(|protocol| protocol == "tcp");
         let rates = results.iter().enumerate().filter(|(_, one)| mine(one) && tcp(one));
-        let rates = rates.filter_map(|(at, one)| Some((at, one, one.rate.known()?.0 as f64)));
-        let (measurement, one, bps) = rates.max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let rates: Vec<_> = rates.filter_map(|(at, one)| Some((at, one, one.rate.known()?.0 as f64))).collect();
+        let of_direction = |sends: Option<bool>| {
+            let runs: Vec<_> = rates.iter().filter(|(_, one, _)| one.sends.known().copied() == sends).collect();
+            let (at, one, bps) = runs.iter().copied().reduce(|best, one| if one.2 > best.2 { one } else { best })?;
+            let repeats = runs.iter().map(|run| run.2).collect();
+            self.judge_one(interface, (*at, one), *bps, repeats)
+        };
+        [Some(true), Some(false), None].into_iter().filter_map(of_direction).collect()
+    }
+
+    fn judge_one(
+        &self,
+        interface: usize,
+        (at, one): (usize, &Measurement),
+        bps: f64,
+        repeats: Vec<f64>,
+    ) -> Option<Judged> {
+        let (ceiling, binding) = against(self.interface_ceiling(interface)?, one)?;
         let buses = self.knowledge().buses();
         let judgement = judge(bps, ceiling, buses)?;
+        let sends = one.sends.known().copied();
         let conditions = Conditions {
-            direction: one.sends.known().map(|sends| if *sends { Direction::Transmit } else { Direction::Receive }),
+            direction: sends.map(|sends| if sends { Direction::Transmit } else { Direction::Receive }),
             streams: one.streams.known().copied(),
             seconds: one.duration.known().map(|duration| duration.0),
         };
-        let caveats = [judgement.caveats, caveats(&conditions, None, buses)].concat();
-        Some(Judged { measurement, bps, verdict: judgement.verdict, share: judgement.share_of_typical, caveats })
+        let mut caveats = [judgement.caveats, caveats(&conditions, None, buses)].concat();
+        caveats.extend(self.one_thread(at, one, bps));
+        caveats.extend(self.windows(interface, one, bps, ceiling));
+        let (verdict, share) = (judgement.verdict, judgement.share_of_typical);
+        Some(Judged {
+            measurement: at,
+            sends,
+            ceiling: ceiling.clone(),
+            binding,
+            repeats,
+            bps,
+            verdict,
+            share,
+            caveats,
+        })
     }
+
+    /// An iperf3 that runs all streams in one thread ends where one core ends.
+    fn one_thread(&self, at: usize, one: &Measurement, bps: f64) -> Option<String> {
+        let several = one.streams.known().is_some_and(|streams| *streams > 1);
+        let fast = bps > self.knowledge().buses().verdict.one_thread_bps.value;
+        let old = single_threaded(self, at).state == State::TRUE;
+        (several && fast && old)
+            .then(|| format!("iperf3 before {THREADED_IPERF3} runs all streams in one thread: one core may bind"))
+    }
+
+    /// What the windows of a result allow, where that is less than what the interface carries.
+    fn windows(&self, interface: usize, one: &Measurement, bps: f64, ceiling: &Ceiling) -> Option<String> {
+        let mtu = self.snapshot().interfaces[interface].mtu.known().map(|mtu| mtu.0);
+        let window = window_of(self, one, mtu)?;
+        let narrow = window.ceiling.typical_bps < ceiling.typical_bps;
+        narrow.then(|| {
+            let allows = numbers::rate(window.ceiling.typical_bps);
+            let milliseconds = numbers::significant(window.rtt_seconds * 1e3, 2);
+            let what =
+                if window.streams == 1 { "the window of its flow allows" } else { "the windows of its flows allow" };
+            let binds = if bps >= window.ceiling.lo_bps { ", so that is what binds" } else { "" };
+            format!("over a round trip of {milliseconds} ms {what} about {allows}{binds}")
+        })
+    }
+}
+
+/// The word for a verdict.
+fn word(verdict: Verdict) -> Value {
+    Value::Word(
+        match verdict {
+            Verdict::AtCeiling => "at_ceiling",
+            Verdict::Close => "close",
+            Verdict::NotTheLimit => "not_the_limit",
+            Verdict::ModelOrInputWrong => "above_model",
+        }
+        .into(),
+    )
+}
+
+/// Where one result stands against the ceiling of its direction; unknown where its interface has none.
+fn own_verdict(facts: &Facts<'_>, index: usize) -> Derived {
+    let mut from = facts.key(MEASUREMENT, index, "rate");
+    let Some(one) = facts.measurement(index) else { return Derived::none() };
+    let Some(at) = interface_of(facts, one) else {
+        return Derived::unknown(facts.key(MEASUREMENT, index, "interface"));
+    };
+    from.extend(facts.key(INTERFACE, at, "ceiling.typical"));
+    let ceiling = facts.interface_ceiling(at).and_then(|found| Some(against(found, one)?.0));
+    let judged = one.rate.known().zip(ceiling);
+    let judged = judged.and_then(|(rate, ceiling)| judge(rate.0 as f64, ceiling, facts.knowledge().buses()));
+    Derived::of(judged.map_or(State::Unknown, |judged| State::Known(word(judged.verdict))), from)
 }
 
 /// Where the best result of an interface stands; absent where nobody measured.
 pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     let from = facts.key(INTERFACE, index, "ceiling.typical");
     let Some(judged) = facts.judged(index) else { return Derived::absent(from) };
-    let word = match judged.verdict {
-        Verdict::AtCeiling => "at_ceiling",
-        Verdict::Close => "close",
-        Verdict::NotTheLimit => "not_the_limit",
-        Verdict::ModelOrInputWrong => "above_model",
-    };
     let result = facts.key(MEASUREMENT, judged.measurement, "rate");
-    Derived::of(State::Known(Value::Word(word.into())), [from, result].concat())
+    Derived::of(State::Known(word(judged.verdict)), [from, result].concat())
 }
 
 /// Results of the host, or of one interface.

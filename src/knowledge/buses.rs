@@ -340,5 +340,7 @@ schema! {
         streams: Count,
         /// Seconds a comparable test lasts.
         seconds: Count,
+        /// Rate from which a program with one thread may be what binds, bit/s.
+        one_thread_bps: Figure,
     }
 }

@@ -70,20 +70,21 @@ fn not_compared(facts: &Facts<'_>) -> Vec<String> {
         let file = one.source.map_or_else(String::new, |source| snapshot.origins.source_of(source).to_string());
         let what = format!("{file}: {} of {}", numbers::rate(rate), one.tool);
         let index = one.interface.known().and_then(|name| snapshot.interfaces.iter().position(|one| one.name == *name));
-        let judged = index.and_then(|index| facts.judged(index)).filter(|judged| judged.measurement == at);
-        if let Some(judged) = judged {
+        let directions = index.map_or_else(Vec::new, |index| facts.judged_directions(index));
+        if let Some(judged) = directions.iter().find(|judged| judged.measurement == at) {
             if let Some(Source::Inferred { from }) =
                 one.interface.source().map(|source| snapshot.origins.source_of(source))
             {
                 remarks.push(format!("{what} is taken by {from}"));
             }
             remarks.extend((!judged.caveats.is_empty()).then(|| format!("{what}: {}", judged.caveats.join("; "))));
+            remarks.extend(ceilings::repeats(judged).map(|text| format!("{what}: {text}")));
             continue;
         }
         let why = match (index, one.protocol.known().map(String::as_str)) {
             (_, Some("udp")) => "a UDP sender offers what it was told to",
             (None, _) => "no interface of this host matches; name it with --measured IFACE=FILE",
-            (Some(index), _) if facts.judged(index).is_some() => "another result of the same interface is faster",
+            (Some(_), _) if !directions.is_empty() => "another result of the same interface and direction is faster",
             (Some(_), _) => "its interface has no ceiling",
         };
         remarks.push(format!("{what}, not compared: {why}"));

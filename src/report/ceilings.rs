@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::model::{CeilingRow, Excluded, PcieHop, PcieRow, SharedCeiling, WaterfallStep};
-use crate::ceiling::Confidence;
 use crate::ceiling::combine::{Mechanism, group};
-use crate::facts::{DEVICE, Facts, InterfaceCeiling, pcie_generation, pcie_raw_rate};
-use crate::reading::numbers::{rate, significant};
+use crate::ceiling::{Ceiling, Confidence};
+use crate::facts::{DEVICE, Facts, InterfaceCeiling, Judged, MeasuredVerdict, pcie_generation, pcie_raw_rate};
+use crate::reading::numbers::{rate, rate_range, significant};
 use crate::snapshot::{PcieLink, Word};
 
 /// The narrowest link and the whole path of an interface's card.
@@ -88,8 +88,24 @@ fn binding_text(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, b
             Some(speed) => format!("the {} link", rate(speed)),
             None => "the link".into(),
         },
+        (Mechanism::Usb, _) => usb_text(found),
+        (Mechanism::Shaper, _) => match &found.shaper {
+            Some(set) => format!("the {} shaper at {}, for what it sends", set.kind, rate(set.bps)),
+            None => "a shaper".into(),
+        },
+        (Mechanism::Shared, _) => "the PCIe path that its members share".into(),
         _ => binding.name().into(),
     }
+}
+
+/// `USB at 5 Gb/s`.
+fn usb_text(found: &InterfaceCeiling) -> String {
+    let speed = found.usb.as_ref().and_then(|(name, _)| name.strip_prefix("usb-"));
+    let units = [('m', "Mb/s"), ('g', "Gb/s")];
+    let told = speed.and_then(|speed| {
+        units.iter().find_map(|(letter, unit)| Some(format!("USB at {} {unit}", speed.strip_suffix(*letter)?)))
+    });
+    told.unwrap_or_else(|| "USB".into())
 }
 
 /// `PCIe Gen3 x4`.
@@ -138,28 +154,95 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
             binds: binding == Mechanism::Pcie,
         });
     }
-    if let Some(judged) = facts.judged(interface) {
+    if let Some((_, usb)) = &found.usb {
         steps.push(WaterfallStep {
-            label: format!("measured ({} % of typical)", significant(judged.share * 100.0, 2)),
-            bps: judged.bps,
+            label: format!("{}, TCP payload", usb_text(found)),
+            bps: usb.typical_bps,
+            range_bps: Some((usb.lo_bps, usb.hi_bps)),
+            binds: binding == Mechanism::Usb,
+        });
+    }
+    if let Some(set) = &found.shaper {
+        steps.push(WaterfallStep {
+            label: format!("{} shaper, sending", set.kind),
+            bps: set.ceiling.typical_bps,
+            range_bps: Some((set.ceiling.lo_bps, set.ceiling.hi_bps)),
+            binds: binding == Mechanism::Shaper,
+        });
+    }
+    let judged = facts.judged_directions(interface);
+    let several = judged.len() > 1;
+    for one in judged {
+        let way = if several { format!(", {}", direction(one.sends)) } else { String::new() };
+        steps.push(WaterfallStep {
+            label: format!("measured{way} ({} % of typical)", significant(one.share * 100.0, 2)),
+            bps: one.bps,
             ..WaterfallStep::default()
         });
     }
     steps
 }
 
+fn direction(sends: Option<bool>) -> &'static str {
+    match sends {
+        Some(true) => "sending",
+        Some(false) => "receiving",
+        None => "direction not known",
+    }
+}
+
+/// What binds in the direction of a result, and the range that it was held against, in words.
+pub(super) fn held_against(facts: &Facts<'_>, interface: usize, judged: &Judged) -> Option<(String, String)> {
+    let found = facts.interface_ceiling(interface)?;
+    Some((binding_text(facts, interface, found, judged.binding), in_words(&judged.ceiling)))
+}
+
+/// How far the results of one direction lie apart; none for one result.
+pub(super) fn repeats(judged: &Judged) -> Option<String> {
+    let (count, lo) = (judged.repeats.len(), judged.repeats.iter().copied().reduce(f64::min)?);
+    (count > 1).then(|| format!("the fastest of {count} results of its direction; the slowest was {}", rate(lo)))
+}
+
+/// The other direction in words, where it stays clearly below its ceiling.
+pub(super) fn slower_direction(facts: &Facts<'_>, interface: usize, fastest: &Judged) -> Option<String> {
+    let all = facts.judged_directions(interface);
+    let other = all.iter().find(|one| one.sends != fastest.sends && one.verdict == MeasuredVerdict::NotTheLimit)?;
+    let (way, percent) = (direction(other.sends), significant(other.share * 100.0, 2));
+    Some(format!(
+        "The other way ({way}) {} is {percent} % of typical: no ceiling of this interface limits that.",
+        rate(other.bps)
+    ))
+}
+
 fn headroom(found: &InterfaceCeiling, binding: Mechanism) -> Vec<String> {
+    let mut told = Vec::new();
     match (&found.link, &found.pcie, binding) {
         (Some(link), Some(pcie), Mechanism::Link) => {
             let times = pcie.ceiling.typical_bps / link.typical_bps;
-            vec![format!("the PCIe path carries {} times what the link does", significant(times, 3))]
+            told.push(format!("the PCIe path carries {} times what the link does", significant(times, 3)));
         }
         (Some(link), Some(pcie), Mechanism::Pcie) => {
             let times = link.typical_bps / pcie.ceiling.typical_bps;
-            vec![format!("the link carries {} times what the PCIe path does", significant(times, 3))]
+            told.push(format!("the link carries {} times what the PCIe path does", significant(times, 3)));
         }
-        _ => Vec::new(),
+        (Some(link), _, Mechanism::Usb) => {
+            let times = found.usb.as_ref().map_or(1.0, |(_, usb)| link.typical_bps / usb.typical_bps);
+            told.push(format!("the link carries {} times what USB does", significant(times, 3)));
+        }
+        _ => {}
     }
+    if let Some(whole) = &found.receiving {
+        told.push(format!("what is received is not held back: {}", in_words(&whole.ceiling)));
+    }
+    if let Some(one) = &found.one_flow {
+        told.push(format!("one flow uses one member: {}", in_words(one)));
+    }
+    told.extend(found.notes.iter().cloned());
+    told
+}
+
+fn in_words(ceiling: &Ceiling) -> String {
+    rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == Confidence::Low)
 }
 
 /// Ceilings that the ports of one card share, where several of them are up.

@@ -1,5 +1,6 @@
 //! The first two lines: the answer, and how good the sample was.
 
+use super::ceilings;
 use super::model::{DropRow, Finding, InterfaceRow, Report};
 use crate::facts::{Count, Facts, MeasuredVerdict};
 use crate::knowledge::Place;
@@ -169,18 +170,20 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     let best = |row: &&InterfaceRow| row.measured_bps.unwrap_or(0.0);
     let row =
         report.interfaces.iter().filter(|row| row.measured_bps.is_some()).max_by(|a, b| best(a).total_cmp(&best(b)))?;
-    let ceiling = row.ceiling.as_ref()?;
     let index =
         facts.snapshot().interfaces.iter().position(|one| one.name == row.name && one.namespace == row.namespace)?;
     let judged = facts.judged(index)?;
-    let range = rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == "low");
+    let (part, range) = ceilings::held_against(facts, index, &judged)?;
     let reached = format!("{} reached {}", row.name, rate(judged.bps));
-    let part = &ceiling.binding_text;
+    let slower = ceilings::slower_direction(facts, index, &judged);
     let concerns = |finding: &&&Finding| finding.interfaces.is_empty() || finding.interfaces.contains(&row.name);
     Some(match judged.verdict {
-        MeasuredVerdict::AtCeiling => {
-            format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
-        }
+        MeasuredVerdict::AtCeiling => match slower {
+            Some(slower) => format!("{reached}: that is its ceiling ({part}, {range}). {slower}"),
+            None => {
+                format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
+            }
+        },
         MeasuredVerdict::Close => {
             format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere.")
         }

@@ -132,18 +132,16 @@ fn at_ceiling(facts: &Facts<'_>, outcome: &Outcome, side: Option<Side>) -> bool 
     let judged: Vec<(MeasuredVerdict, Option<bool>)> = facts
         .interfaces_of(outcome.subject)
         .into_iter()
-        .filter_map(|port| facts.judged(port))
-        .map(|one| (one.verdict, facts.measurement(one.measurement).and_then(|result| result.sends.known().copied())))
+        .flat_map(|port| facts.judged_directions(port))
+        .map(|one| (one.verdict, one.sends))
         .collect();
     let in_direction = |sends: Option<bool>| match side {
         Some(Side::Own) => sends == Some(true),
         Some(Side::Peer) => sends == Some(false),
         Some(Side::Both) | None => true,
     };
-    let reached = |(verdict, sends): &(MeasuredVerdict, Option<bool>)| {
-        *verdict == MeasuredVerdict::AtCeiling && in_direction(*sends)
-    };
-    !judged.is_empty() && judged.iter().all(reached)
+    let mut mine = judged.iter().filter(|(_, sends)| in_direction(*sends)).peekable();
+    mine.peek().is_some() && mine.all(|(verdict, _)| *verdict == MeasuredVerdict::AtCeiling)
 }
 
 /// A rule that may be behind a symptom, and the subjects for which it would be.

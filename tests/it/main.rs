@@ -3,6 +3,7 @@
 
 mod advice;
 mod architecture;
+mod ceiling;
 mod cli;
 mod contract;
 mod determinism;

@@ -6,6 +6,8 @@ mod ethernet;
 mod measured;
 mod pcie;
 mod properties;
+mod question;
+mod shaper;
 mod tcp;
 mod verdict;
 

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::super::bus::{pci, usb};
-use super::super::ethernet::{Duplex, Framing, Traffic, link};
+use super::super::ethernet::{Duplex, Framing, Traffic, Tunnel, link};
 use super::super::pcie::{Dma, Hop, Path, Platform, dma, nic};
+use super::super::question::{Question, ask};
 use super::super::range::{Ceiling, Direction};
 use super::buses;
 use crate::knowledge::buses::Buses;
@@ -46,6 +47,21 @@ prop_compose! {
                  frame_bytes in prop::option::of(64u32..2000)) -> Framing {
         Framing { mtu, vlan_tags, traffic, timestamps, tunnel: None, frame_bytes }
     }
+}
+
+fn tunnel() -> impl Strategy<Value = Option<Tunnel>> {
+    let options = 0u32..253;
+    prop::option::of(prop_oneof![
+        prop::sample::select(vec![
+            Tunnel::Vxlan4,
+            Tunnel::Vxlan6,
+            Tunnel::Gre4,
+            Tunnel::Wireguard4,
+            Tunnel::Wireguard6
+        ]),
+        options.clone().prop_map(|options| Tunnel::Geneve4 { options }),
+        options.prop_map(|options| Tunnel::Geneve6 { options }),
+    ])
 }
 
 #[derive(Debug, Clone)]
@@ -117,6 +133,37 @@ proptest! {
         let (small, large) = (at(a.min(b)), at(a.max(b)));
         // An RDMA packet has one of five sizes, and between them the wire carries the same.
         not_lower(&large, &small)?;
+    }
+
+    /// A tunnel, a tag and a longer header only ever take: what is left never grows by them, and grows with the MTU.
+    #[test]
+    fn tunnels_and_tags_never_raise_a_ceiling(a in 68u32..16_000, b in 68u32..16_000, tunnel in tunnel(), framing in framing()) {
+        let k = buses();
+        prop_assume!(framing.traffic != Traffic::L2); // counts tags and headers as well
+        let bare = Framing { frame_bytes: None, ..framing };
+        let at = |framing: Framing| link(1e10, &framing, Duplex::Full, &k);
+        let inside = |mtu| Framing { mtu, tunnel, ..bare };
+        not_lower(&at(Framing { tunnel: None, ..inside(a) }), &at(inside(a)))?;
+        not_lower(&at(inside(a)), &at(Framing { vlan_tags: bare.vlan_tags + 1, ..inside(a) }))?;
+        not_lower(&at(inside(a.max(b))), &at(inside(a.min(b))))?;
+        let half = link(1e10, &inside(a), Duplex::Half, &k);
+        prop_assert!(half.hi_bps <= at(inside(a)).hi_bps);
+    }
+
+    /// Parts stand in series: another part never raises the whole, and the whole never exceeds any part.
+    #[test]
+    fn another_part_never_raises_the_whole(width in 1u32..=32, speed in 1e8..1e12f64, set in 1e6..1e12f64, framing in framing()) {
+        let k = buses();
+        prop_assume!(framing.payload_bytes(&k) > 0.0);
+        let hops = [Hop::new(8.0, width)];
+        let bare = Question { link_bps: Some(speed), ..Question::new(framing, &[]) };
+        let whole = |question: &Question<'_>| ask(question, &k).unwrap();
+        let alone = whole(&bare).combined.unwrap().ceiling;
+        let more = whole(&Question { path: Path::new(&hops), shaper_bps: Some(set), ..bare.clone() });
+        let parts = more.parts;
+        let ceiling = more.combined.unwrap().ceiling;
+        not_lower(&alone, &ceiling)?;
+        prop_assert!(parts.iter().all(|part| ceiling.hi_bps <= part.ceiling.hi_bps && ceiling.typical_bps <= part.ceiling.typical_bps));
     }
 
     /// On PCIe a frame one byte longer than whole pieces starts another piece with its own header, so the rate is a
