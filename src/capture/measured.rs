@@ -99,6 +99,9 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         local_address: told(run.local.clone(), source),
         peer_address: told(run.peer.clone(), source),
         receiver_address: told(receiver(run), source),
+        // A program that prints no windows does not tell of a stall.
+        stalled: run.stalled.map_or(Reading::Absent(source), |stalled| Reading::Known(stalled, source)),
+        stalled_window: told(run.stalled_window.map(Bytes), source),
         ..Measurement::default()
     }
 }
@@ -150,7 +153,7 @@ fn addresses_read(snapshot: &Snapshot) -> bool {
 }
 
 /// The interface that holds an address, or a network in which it lies.
-fn holder(snapshot: &Snapshot, address: Option<&str>) -> Option<String> {
+pub(super) fn holder(snapshot: &Snapshot, address: Option<&str>) -> Option<String> {
     let wanted: IpAddr = address?.split('%').next()?.parse().ok()?;
     let holds = |held: &String| held.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(wanted);
     let found =

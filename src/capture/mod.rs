@@ -4,6 +4,7 @@ mod clean;
 mod command;
 mod log;
 mod measured;
+mod nameless;
 mod pci;
 mod prompt;
 mod site;
@@ -12,6 +13,7 @@ mod tools;
 mod totality;
 mod transcript;
 mod understood;
+mod ways;
 
 use std::fmt;
 use std::fs::File;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::Command;
 use super::measured::{self, Measured};
+use super::ways::{self, Ways};
 use super::{log, pci};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
@@ -46,6 +47,8 @@ pub(super) struct Site {
     pub log: log::Log,
     /// PCI functions of any class.
     pub pci: pci::Tree,
+    /// What `ip route get` answered.
+    pub ways: Ways,
     measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
     /// Network namespace that each group of counters of the host was read in.
@@ -268,6 +271,7 @@ impl Site {
         pci::finish(&mut self);
         log::finish(&mut self);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
+        ways::finish(&mut self.snapshot, &self.ways);
         self.snapshot.sort();
         self.snapshot
     }

@@ -44,6 +44,8 @@ pub(super) enum Access {
     Row(RowGet, RowSet),
     /// A kernel parameter of the host.
     Sysctl(Parameter),
+    /// What files set a kernel parameter to at boot.
+    AtBoot(Parameter),
     /// A view of an offload feature of an interface.
     Offload(Offload),
     /// It follows from other facts.
@@ -61,6 +63,8 @@ pub enum CounterView {
     Growth,
     /// That difference per second.
     Rate,
+    /// How many queues, CPUs or members it is counted for.
+    Parts,
 }
 
 impl CounterView {
@@ -70,6 +74,7 @@ impl CounterView {
             Self::Total => "in total: ",
             Self::Growth => "within the sample: ",
             Self::Rate => "per second of the sample: ",
+            Self::Parts => "how many count it: ",
         }
     }
 }

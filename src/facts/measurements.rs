@@ -27,6 +27,8 @@ pub(super) fn entries() -> Vec<Entry> {
         "window_option" = window_option: Bytes, "iperf3 -c {peer} -P 4 -t 30", "buffer size asked for with an option";
         "peer" = peer_address: String, "iperf3 -c {peer} -P 4 -t 30", "address of the other end";
         "receiver" = receiver_address: String, "iperf3 -c {peer} -P 4 -t 30", "address that the data was sent to";
+        "stalled" = stalled: bool, "iperf3 -c {peer} -t 10", "after its first interval it sent nothing for several intervals in a row, with a window of one segment";
+        "stalled_window" = stalled_window: Bytes, "iperf3 -c {peer} -t 10", "that window";
         "interface" = interface: String, "ip route get {peer}", "interface that it ran over";
     };
     entries.extend([

@@ -1,14 +1,12 @@
 //! Where an interface stands: its node, its children, what it leaves by, and other facts that follow from several readings.
 
-use std::net::IpAddr;
-
 use super::catalogue::{HOST, INTERFACE};
 use super::entry::{Entry, derived};
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{Bytes, Reading};
-use crate::snapshot::{Interface, Route};
+use crate::snapshot::{Interface, InterfaceKind, Route, best_route};
 
 /// Derived facts of an interface.
 pub(super) fn entries() -> Vec<Entry> {
@@ -89,6 +87,13 @@ pub(super) fn host_entries() -> Vec<Entry> {
         Derived::of(state, from)
     };
     vec![
+        derived(
+            "uplink",
+            Type::Entity(INTERFACE),
+            Unit::Plain,
+            "interface that leads out: that of the default route, or the only one that may",
+            uplink,
+        ),
         derived("neighbours.count", Type::PLAIN, Unit::Plain, "IPv4 and IPv6 neighbours", both),
         derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
             let host = &facts.snapshot().host;
@@ -101,6 +106,54 @@ pub(super) fn host_entries() -> Vec<Entry> {
             Derived::of(state, from)
         }),
     ]
+}
+
+/// Beginnings of the names that container engines, hypervisors and tunnels give.
+const INNER: [&str; 16] = [
+    "lo", "docker", "virbr", "lxcbr", "lxdbr", "incusbr", "cni", "podman", "cbr", "br-", "veth", "vnet", "tap", "tun",
+    "wg", "flannel",
+];
+
+/// The one interface of the default route. Where nobody read of any route: the only one that is neither down nor made for
+/// inside.
+fn uplink(facts: &Facts<'_>, _: usize) -> Derived {
+    let all = &facts.snapshot().interfaces;
+    let of_host = || (0..all.len()).filter(|at| all[*at].namespace.is_empty());
+    let mut leads: Vec<usize> = Vec::new();
+    let mut told = false;
+    let mut from = Vec::new();
+    for at in of_host() {
+        let key = facts.key(INTERFACE, at, "is_default_route");
+        match facts.lookup_state(&key) {
+            State::Known(Value::Bool(leaves)) => {
+                told = true;
+                if leaves {
+                    leads.push(at);
+                    from.extend(key);
+                }
+            }
+            _ => from.extend(key),
+        }
+    }
+    if !told {
+        let outer = |at: &usize| {
+            let one = &all[*at];
+            !INNER.iter().any(|begin| one.name.starts_with(begin))
+                && one.link.up.known() != Some(&false)
+                && one.stack.master.known().is_none()
+                && matches!(
+                    one.kind.known(),
+                    None | Some(
+                        InterfaceKind::Ethernet | InterfaceKind::Wifi | InterfaceKind::Bond | InterfaceKind::Team
+                    )
+                )
+        };
+        leads = of_host().filter(outer).collect();
+    }
+    match leads.as_slice() {
+        [only] => Derived::of(State::Known(Value::Entity(Facts::entity(INTERFACE, *only))), from),
+        _ => Derived::unknown(from),
+    }
 }
 
 /// The sum of two kinds of queues; a kind that the driver lacks counts nothing.
@@ -175,41 +228,29 @@ fn egress(facts: &Facts<'_>, index: usize) -> Derived {
     }
 }
 
-/// The route with the longest prefix that holds an address; among equals the one with the least metric. Routes of other
-/// tables than `main` are left out.
-pub(super) fn best_route<'r>(routes: &'r [Route], address: &str) -> Option<&'r Route> {
-    let address: IpAddr = address.split('%').next()?.parse().ok()?;
-    let main = |route: &&Route| route.table.known().is_none_or(|table| table == "main" || table == "254");
-    // `default` is of the family of its next hop.
-    let of_family = |route: &&Route| {
-        let gateway = route.gateway.known().and_then(|gateway| gateway.parse::<IpAddr>().ok());
-        gateway.is_none_or(|gateway| gateway.is_ipv4() == address.is_ipv4())
-    };
-    let fits = routes
-        .iter()
-        .filter(main)
-        .filter(of_family)
-        .filter_map(|route| Some((prefix(&route.destination, address)?, route)));
-    fits.min_by_key(|(length, route)| (std::cmp::Reverse(*length), route.metric.known().copied().unwrap_or(0)))
-        .map(|(_, route)| route)
-}
-
-/// Length of the prefix of a destination that holds the address; `None` if it does not.
-fn prefix(destination: &str, address: IpAddr) -> Option<u8> {
-    if destination == "default" {
-        return Some(0);
+/// The best default route of the table leaves by an interface: that of IPv4 where there is one.
+pub(super) fn is_default_route(facts: &Facts<'_>, index: usize) -> Derived {
+    let interface = &facts.snapshot().interfaces[index];
+    let Reading::Known(routes, source) = &facts.snapshot().host.routes else { return Derived::none() };
+    if !interface.namespace.is_empty() {
+        return Derived::none();
     }
-    let (network, length) = destination.split_once('/').map_or((destination, None), |(a, b)| (a, Some(b)));
-    let network: IpAddr = network.parse().ok()?;
-    let (own, theirs, bits) = match (network, address) {
-        (IpAddr::V4(own), IpAddr::V4(theirs)) => (u128::from(own.to_bits()), u128::from(theirs.to_bits()), 32),
-        (IpAddr::V6(own), IpAddr::V6(theirs)) => (own.to_bits(), theirs.to_bits(), 128),
-        _ => return None,
+    let default = |route: &&Route| {
+        let main = route.table.known().is_none_or(|table| table == "main" || table == "254");
+        main && route.destination == "default"
     };
-    let length: u8 = length.map_or(Some(bits), |text| text.parse().ok()).filter(|length| *length <= bits)?;
-    let shift = u32::from(bits - length);
-    let head = |address: u128| address.checked_shr(shift).unwrap_or(0);
-    (head(own) == head(theirs)).then_some(length)
+    // IPv4 comes first, then the least metric; several may be as good.
+    let rank = |route: &Route| {
+        let v6 = route.gateway.known().is_some_and(|gateway| gateway.contains(':'));
+        (v6, route.metric.known().copied().unwrap_or(0))
+    };
+    let best = routes.iter().filter(default).map(rank).min();
+    let leaves = routes
+        .iter()
+        .filter(default)
+        .filter(|route| Some(rank(route)) == best)
+        .any(|route| route.interfaces.known().is_some_and(|names| names.contains(&interface.name)));
+    Derived::fact(Value::Bool(leaves)).read_at(Some(*source))
 }
 
 fn default_route_mtu(facts: &Facts<'_>, index: usize) -> Derived {
@@ -248,31 +289,4 @@ fn thresholds_valid(facts: &Facts<'_>, index: usize) -> Derived {
         },
     };
     Derived::of(state, from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reading::SourceId;
-
-    #[test]
-    fn the_longest_prefix_wins() {
-        let route = |destination: &str, metric: u32| Route {
-            destination: destination.into(),
-            metric: Reading::Known(metric, SourceId::ASSUMED),
-            ..Route::default()
-        };
-        let routes =
-            [route("default", 100), route("10.0.0.0/8", 0), route("10.1.0.0/16", 50), route("10.1.0.0/16", 20)];
-        let best =
-            |address| best_route(&routes, address).map(|route| (route.destination.as_str(), route.metric.clone()));
-        assert_eq!(best("10.1.2.3").unwrap(), ("10.1.0.0/16", Reading::Known(20, SourceId::ASSUMED)));
-        assert_eq!(best("10.2.0.1").unwrap().0, "10.0.0.0/8");
-        assert_eq!(best("192.0.2.1").unwrap().0, "default");
-        assert_eq!(best("2001:db8::1").unwrap().0, "default");
-        assert_eq!(best("nonsense"), None);
-        assert_eq!(prefix("10.0.0.0/33", IpAddr::from([10, 0, 0, 1])), None);
-        assert_eq!(prefix("10.0.0.0/0", IpAddr::from([192, 0, 2, 1])), Some(0));
-        assert_eq!(prefix("192.0.2.1", IpAddr::from([192, 0, 2, 1])), Some(32));
-    }
 }

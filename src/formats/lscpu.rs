@@ -69,6 +69,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
 pub struct CpuRow {
     /// Its number.
     pub cpu: u32,
+    /// Number of its core, as the kernel counts them.
+    pub core: Option<u32>,
     /// NUMA node.
     pub node: Option<u32>,
     /// False where it is off line.
@@ -98,9 +100,40 @@ pub fn table(cursor: &mut Cursor<'_>) -> Vec<At<CpuRow>> {
         let cpu = words.first()?.parse().ok().filter(|_| fits)?;
         Some(CpuRow {
             cpu,
+            core: cell("CORE").and_then(|core| core.parse().ok()),
             node: cell("NODE").and_then(|node| node.parse().ok()),
             online: cell("ONLINE") != Some("no"),
         })
+    };
+    std::iter::from_fn(|| cursor.take_if(row)).collect()
+}
+
+/// The headings of `lscpu -p`: `# CPU,Core,Socket,Node,,L1d,L1i,L2,L3`.
+fn parsable_headings(text: &str) -> Option<Vec<String>> {
+    let names = text.strip_prefix("# ")?;
+    names.starts_with("CPU,").then(|| names.split(',').map(str::to_ascii_uppercase).collect())
+}
+
+/// True where the output of `lscpu -p` begins, which has comments in front.
+pub fn begins_parsable(cursor: &Cursor<'_>) -> bool {
+    let mut comments = cursor.rest().iter().take(8).take_while(|line| line.text.starts_with('#'));
+    comments.any(|line| parsable_headings(line.text).is_some())
+}
+
+/// Reads the output of `lscpu -p`. CPUs that are off line are not in it.
+pub fn parsable(cursor: &mut Cursor<'_>) -> Vec<At<CpuRow>> {
+    let mut headings = Vec::new();
+    while let Some(line) = cursor.take_if(|text| text.starts_with('#').then(|| parsable_headings(text))) {
+        headings = line.value.unwrap_or(headings);
+    }
+    let row = |text: &str| {
+        let cells: Vec<&str> = text.trim().split(',').collect();
+        let cell = |name: &str| cells.get(headings.iter().position(|heading| heading == name)?).copied();
+        let number = |name: &str| cell(name).and_then(|cell| cell.parse().ok());
+        let fits =
+            cells.len() == headings.len() && cells.iter().all(|cell| cell.bytes().all(|byte| byte.is_ascii_digit()));
+        let cpu = number("CPU").filter(|_| fits)?;
+        Some(CpuRow { cpu, core: number("CORE"), node: number("NODE"), online: true })
     };
     std::iter::from_fn(|| cursor.take_if(row)).collect()
 }
@@ -145,7 +178,10 @@ mod tests {
         let rows: Vec<CpuRow> = table(&mut cursor).into_iter().map(|at| at.value).collect();
         assert_eq!(
             rows,
-            [CpuRow { cpu: 0, node: Some(0), online: true }, CpuRow { cpu: 1, node: Some(1), online: false }]
+            [
+                CpuRow { cpu: 0, core: Some(0), node: Some(0), online: true },
+                CpuRow { cpu: 1, core: Some(1), node: Some(1), online: false }
+            ]
         );
         assert!(!is_table("CPU SOCKET of mine") && table(&mut cursor).is_empty());
     }

@@ -132,6 +132,11 @@ impl Knowledge {
         self.name_group(driver, name)?.width
     }
 
+    /// True for a driver of wireless devices.
+    pub fn is_wireless(&self, driver: &str) -> bool {
+        self.drivers().wireless.iter().any(|name| name == driver)
+    }
+
     /// True for a driver of hardware ports, false for one of made-up ports; `None` where it is in neither list.
     pub fn is_hardware(&self, driver: &str) -> Option<bool> {
         let drivers = self.drivers();

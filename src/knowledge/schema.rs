@@ -470,6 +470,9 @@ pub struct Drivers {
     pub hardware: Vec<String>,
     /// Drivers of ports that a hypervisor or the kernel makes up: their link speed is nominal or missing.
     pub virtual_ports: Vec<String>,
+    /// Drivers of wireless devices.
+    #[serde(default)]
+    pub wireless: Vec<String>,
     /// Where the lists come from.
     pub source: String,
 }
@@ -580,6 +583,10 @@ pub struct LogEventSpec {
     /// Pieces that make it something else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not: Vec<String>,
+    /// Pieces that only drivers of network devices write: such a line counts although it names no device, where all else
+    /// leaves only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alone: Vec<String>,
     /// What it concerns.
     pub of: EventOf,
     /// Who writes such lines.
@@ -590,6 +597,11 @@ impl LogEventSpec {
     /// True for a line of this kind; the line is in lower case.
     pub fn matches(&self, line: &str) -> bool {
         self.any.iter().any(|pieces| holds(line, pieces)) && !self.not.iter().any(|pieces| holds(line, pieces))
+    }
+
+    /// True for a line of this kind, in lower case, that only a network device's driver writes.
+    pub fn tells_alone(&self, line: &str) -> bool {
+        self.matches(line) && self.alone.iter().any(|pieces| holds(line, pieces))
     }
 }
 

@@ -32,6 +32,7 @@ mod recorded;
 mod routing;
 mod scan;
 mod session;
+mod sockets;
 mod standard;
 mod statistics;
 mod sys;

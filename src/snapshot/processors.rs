@@ -11,6 +11,12 @@ section! {
         vendor: String,
         /// Model name.
         model: String,
+        /// Share of the time of all CPUs that the hypervisor gave to others, as a tool printed it.
+        steal: f64,
+        /// Share of the time of all CPUs in soft interrupts, likewise.
+        softirq: f64,
+        /// Share of the time of all CPUs without work, likewise.
+        idle: f64,
         /// NUMA nodes.
         numa_nodes: u32,
         /// Last level cache of one CPU.

@@ -1,10 +1,10 @@
 //! Where the processors spend their time: `top`, `mpstat`, `sar`, `vmstat`.
 
-use super::{Intake, Tool};
+use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::sysstat::{self, Table};
 use crate::formats::{top, uname, vmstat};
-use crate::reading::Reading;
+use crate::reading::{BitsPerSecond, Reading};
 use crate::snapshot::{Cpu, Thread};
 
 pub(super) static TOOLS: &[Tool] = &[
@@ -24,9 +24,7 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "vmstat",
         answers: |command| command.program == "vmstat",
         begins: |cursor| cursor.peek().is_some_and(|line| vmstat::begins(line.text)),
-        read: |cursor, _| {
-            vmstat::parse(cursor);
-        },
+        read: read_vmstat,
     },
 ];
 
@@ -75,9 +73,11 @@ fn read_top(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     // The first picture of `top -b` is about the time since boot.
     let since_boot = first == 0 && intake.command.is_some_and(|command| command.has_flag('b'));
     for At { value, line } in found.shares.into_iter().filter(|_| !since_boot) {
-        if let Some(number) = value.cpu {
-            let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
-            shares(intake, number, line, [value.softirq, value.steal, idle]);
+        let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
+        let all = [value.softirq, value.steal, idle];
+        match value.cpu {
+            Some(number) => shares(intake, number, line, all),
+            None => of_all(intake, line, all),
         }
     }
 }
@@ -95,24 +95,82 @@ fn read_sysstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(banner) = cursor.take_if(uname::parse) {
         super::host::put_uname(intake, &banner);
     }
-    for table in sysstat::parse(cursor) {
-        put_table(intake, &table);
+    let tables = sysstat::parse(cursor);
+    // Without an interval mpstat tells of the time since boot, and sar of the day; averages prove that there was one.
+    let number = |word: &String| word.parse::<u32>().is_ok();
+    let once = intake.command.is_some_and(|command| !command.arguments.iter().any(number));
+    for table in tables.iter().filter(|table| !once || table.rows.iter().any(|row| row.value.average)) {
+        put_table(intake, table);
     }
 }
 
-/// Shares of each CPU. Without an interval the one set of rows is about the time since boot; the averages at the end
-/// prove that there was one.
+/// Shares of the CPUs, and rates of interfaces. Without an interval the one set of rows is about the time since boot.
 fn put_table(intake: &mut Intake<'_>, table: &Table) {
-    if table.headings.first().is_none_or(|heading| heading != "CPU") {
-        return;
-    }
-    for At { value, line } in table.rows.iter().filter(|row| row.value.average) {
-        if let Some(number) = table.subject(value).and_then(|subject| subject.parse().ok()) {
-            let get = |heading: &str| table.number(value, heading);
-            let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
-            shares(intake, number, *line, [get("%soft"), get("%steal"), idle]);
+    match table.headings.first().map(String::as_str) {
+        Some("CPU") => {
+            for At { value, line } in table.watched() {
+                let get = |heading: &str| table.number(value, heading);
+                let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
+                let all = [get("%soft"), get("%steal"), idle];
+                match table.subject(value).map(str::parse) {
+                    Some(Ok(number)) => shares(intake, number, *line, all),
+                    Some(Err(_)) if table.subject(value) == Some("all") => of_all(intake, *line, all),
+                    _ => {}
+                }
+            }
         }
+        Some("IFACE") => {
+            for At { value, line } in table.watched() {
+                let Some(name) = table.subject(value).filter(|name| is_interface_name(name)) else { continue };
+                // Thousands of bytes are 1024 bytes here.
+                let rate = |heading: &str| {
+                    let kilobytes = table.number(value, heading).filter(|rate| (0.0..1e12).contains(rate));
+                    kilobytes.map(|rate| At::new(BitsPerSecond((rate * 8192.0).round() as u64), *line))
+                };
+                let (rx, tx) = (rate("rxkB/s"), rate("txkB/s"));
+                intake.site.put_some(name, |i| &mut i.rates.rx, rx);
+                intake.site.put_some(name, |i| &mut i.rates.tx, tx);
+            }
+        }
+        _ => {}
     }
+}
+
+/// Sets shares in percent of all CPUs together.
+fn of_all(intake: &mut Intake<'_>, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
+    let share = |percent: Option<f64>| {
+        percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| At::new(percent / 100.0, line))
+    };
+    for (leaf, percent) in [(Leaf::Softirq, softirq), (Leaf::Steal, steal), (Leaf::Idle, idle)] {
+        let Some(share) = share(percent) else { continue };
+        intake.site.put_host(
+            |host| match leaf {
+                Leaf::Softirq => &mut host.processors.softirq,
+                Leaf::Steal => &mut host.processors.steal,
+                Leaf::Idle => &mut host.processors.idle,
+            },
+            share,
+        );
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Leaf {
+    Softirq,
+    Steal,
+    Idle,
+}
+
+/// Rows of `vmstat 1`: the first one is about the time since boot, the last one about now. Shares are whole percents.
+fn read_vmstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let Some(table) = vmstat::parse(cursor) else { return };
+    let Some(last) = table.rows.get(1..).and_then(<[_]>::last) else { return };
+    let get = |name: &str| {
+        let at = table.headings.iter().position(|heading| heading == name)?;
+        last.value.get(at).map(|percent| *percent as f64)
+    };
+    let idle = get("id").map(|idle| idle + get("wa").unwrap_or(0.0));
+    of_all(intake, last.line, [None, get("st"), idle]);
 }
 
 #[cfg(test)]
@@ -137,6 +195,49 @@ mod tests {
             one(&format!("{now}{}{}", head.replace("11:00:01 PM", "Average:   "), row("Average:   ", "0", "80.00")));
         let cpu = &snapshot.host.cpu_list.known().unwrap()[0];
         assert_eq!((cpu.softirq.known(), cpu.steal.known(), cpu.idle.known()), (Some(&0.8), Some(&0.02), Some(&0.07)));
+    }
+
+    #[test]
+    fn all_cpus_together() {
+        let steal =
+            |text: &str| one(text).0.host.processors.steal.known().map(|share| (share * 1000.0).round() / 1000.0);
+        assert_eq!(
+            steal("Cpu(s): 33.5%us, 11.7%sy,  0.0%ni,  0.2%id,  0.2%wa,  0.0%hi,  0.2%si, 54.3%st\n"),
+            Some(0.543)
+        );
+        assert_eq!(
+            steal("$ top -b -n1\n%Cpu(s):  1.0 us,  1.0 sy,  0.0 ni, 48.0 id,  0.0 wa,  0.0 hi,  0.0 si, 50.0 st\n"),
+            None
+        );
+        let head = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+            r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+        let row = |steal: u32| {
+            format!(" 1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 80  3 {steal}\n")
+        };
+        assert_eq!(steal(&format!("$ vmstat 1\n{head}{}{}", row(1), row(14))), Some(0.14));
+        // The first row is the mean since boot.
+        assert_eq!(steal(&format!("$ vmstat\n{head}{}", row(14))), None);
+        let text = "$ mpstat 1 1\nLinux 5.4.0 (nas) \t01/01/20 \t_x86_64_\t(8 CPU)\n\n\
+            11:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n\
+            11:00:02     all    1.00    0.00    2.00    0.00    0.00   12.50    7.00    0.00    0.00   84.50\n";
+        assert_eq!(steal(text), Some(0.07));
+    }
+
+    #[test]
+    fn rates_of_interfaces() {
+        let text = "$ sar -n DEV 5 1 | grep -E 'IFACE|ens2f0'\n\
+            10:12:01        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\n\
+            10:12:06       ens2f0 251022.40  61204.20 1000.50      2.00      0.00      0.00      0.00     15.66\n\
+            Average:        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\n\
+            Average:       ens2f0 251022.40  61204.20 1000.00      4.00      0.00      0.00      0.00     15.66\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let rates = &snapshot.interface("ens2f0").unwrap().rates;
+        // 1000 * 1024 bytes * 8
+        assert_eq!((rates.rx.known().unwrap().0, rates.tx.known().unwrap().0), (8_192_000, 32_768));
+        // What was kept every ten minutes is of the past.
+        let (snapshot, _) = one(&text.replace("10:12:06", "10:22:01"));
+        assert!(snapshot.interfaces.iter().all(|interface| interface.rates.is_unasked()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Facts of the host: `uname`, `hostname`, `uptime`, os-release, `free`, `nproc`, `lscpu`, `hostnamectl`.
 
+use std::collections::BTreeMap;
+
 use super::super::command::Command;
 use super::{Intake, Tool};
 use crate::formats::cursor::{At, Cursor, pair};
@@ -81,7 +83,11 @@ pub(super) static TOOLS: &[Tool] = &[
     Tool {
         name: "lscpu",
         answers: |command| command.program == "lscpu",
-        begins: |cursor| lscpu::begins(cursor) || cursor.peek().is_some_and(|line| lscpu::is_table(line.text)),
+        begins: |cursor| {
+            lscpu::begins(cursor)
+                || lscpu::begins_parsable(cursor)
+                || cursor.peek().is_some_and(|line| lscpu::is_table(line.text))
+        },
         read: read_lscpu,
     },
     Tool {
@@ -275,11 +281,29 @@ fn read_free(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    for At { value, line } in lscpu::table(cursor).into_iter().filter(|row| row.value.online) {
+    let parsable = lscpu::begins_parsable(cursor);
+    let rows = if parsable { lscpu::parsable(cursor) } else { lscpu::table(cursor) };
+    let online: Vec<_> = rows.into_iter().filter(|row| row.value.online).collect();
+    if let Some(first) = online.first().filter(|_| !intake.is_filtered()) {
+        let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
+        intake.site.put_host(|host| &mut host.cpus, At::new(count, first.line));
+    }
+    // The snapshot has the lowest number of the CPUs that are threads of a core.
+    let mut cores: BTreeMap<u32, u32> = BTreeMap::new();
+    for row in &online {
+        if let Some(core) = row.value.core {
+            let lowest = cores.entry(core).or_insert(row.value.cpu);
+            *lowest = (*lowest).min(row.value.cpu);
+        }
+    }
+    for At { value, line } in online {
         let source = intake.site.source(line);
         super::cpu::row(intake, value.cpu, line, |cpu| {
             if let Some(node) = value.node {
                 cpu.node = Reading::Known(node, source);
+            }
+            if let Some(lowest) = value.core.and_then(|core| cores.get(&core)) {
+                cpu.core = Reading::Known(*lowest, source);
             }
         });
     }
@@ -334,6 +358,22 @@ mod tests {
         assert_eq!((host.is_guest.known(), host.uptime.known().unwrap().0), (Some(&true), 433_080.0));
         assert_eq!(host.cpu_list.known().unwrap()[7].node.known(), Some(&0));
         assert_eq!(host.processors.numa_nodes.known(), Some(&1));
+    }
+
+    #[test]
+    fn cpus_one_by_one() {
+        let text = "$ lscpu -p\n# The following is the parsable format, which can be fed to other\n# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n\
+            0,0,0,0,,0,0,0,0\n1,1,0,1,,1,1,1,0\n2,0,0,0,,0,0,0,0\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        assert_eq!(snapshot.host.cpus.known(), Some(&3));
+        let cpus = snapshot.host.cpu_list.known().unwrap();
+        // CPU 2 is the second thread of the core of CPU 0.
+        assert_eq!((cpus[2].core.known(), cpus[1].core.known(), cpus[1].node.known()), (Some(&0), Some(&1), Some(&1)));
+        let (snapshot, _) =
+            one("$ lscpu -e\nCPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE\n0 0 0 0 0:0:0:0 yes\n1 - - - - no\n");
+        assert_eq!(snapshot.host.cpus.known(), Some(&1));
+        assert!(one("# CPU,Core\n").0.host.cpus.is_unasked());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::super::command::Command;
 use super::super::site::{Site, sample_leaf};
 use super::{Intake, Tool, path_value};
 use crate::formats::conntrack;
-use crate::formats::cursor::Cursor;
+use crate::formats::cursor::{At, Cursor};
 use crate::formats::kernel_log::speaker::is_common_name;
 use crate::formats::per_cpu::{self, PerCpu, Row, vector};
 use crate::formats::{cpu_list, cpu_mask};
@@ -77,6 +77,12 @@ fn put_affinity(site: &mut Site, path: &str, cpus: &[u32], line: u32) {
 fn interrupts(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(table) = per_cpu::parse(cursor) else { return };
     let partial = intake.is_filtered() || !table.has_head;
+    // The head of /proc/interrupts names the CPUs that are on line, that of /proc/softirqs those that could be.
+    let of_softirqs = table.rows.iter().any(|row| row.name == "NET_RX");
+    if table.has_head && !of_softirqs && intake.site.snapshot.host.cpus.known().is_none() {
+        let count = u32::try_from(table.cpus.len()).unwrap_or(u32::MAX);
+        intake.site.put_host(|host| &mut host.cpus, At::new(count, table.line));
+    }
     put(intake.site, &table, partial);
     soft(intake, &table, partial);
 }
@@ -208,6 +214,7 @@ mod tests {
             (vec![Some(12), Some(12)], true, false)
         );
         assert!(snapshot.interface("eth9").is_none());
+        assert_eq!(snapshot.host.cpus.known(), Some(&2));
         let irqs = snapshot.interface("eth0").unwrap().irqs.known().unwrap();
         assert_eq!((irqs.len(), irqs[0].number.as_str(), irqs[0].action.as_str()), (3, "58", "eth0-rx-0"));
         assert_eq!(irqs[1].counts.known().unwrap().get("cpu2").unwrap().total(), Some(7));

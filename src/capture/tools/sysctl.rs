@@ -88,6 +88,7 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             put(intake, setting.key, &setting.value, line.number);
         } else if sysctl::is_complaint(line.text) || sysctl::is_heading(line.text) {
             next.next();
+            gone(intake, line.text, line.number);
         } else if let Some(key) = next.next().filter(|_| is_value(line.text)) {
             // -n prints the value alone.
             put(intake, key.clone(), line.text, line.number);
@@ -96,6 +97,29 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         }
         cursor.take();
     }
+}
+
+/// A file sets a parameter that this kernel does not have: `sysctl -p` says so. Asked for one by name it says nothing of files.
+fn gone(intake: &mut Intake<'_>, text: &str, line: u32) {
+    let loads = |command: &Command| {
+        command.has_flag('p') || command.has("--load") || command.has("--system") || command.has_flag('f')
+    };
+    let Some(key) = sysctl::unknown_key(text).filter(|key| is_kept(key)) else { return };
+    if !intake.command.is_some_and(loads) || !intake.site.namespace.is_empty() {
+        return;
+    }
+    let mut found = intake.site.snapshot.host.configured.known().cloned().unwrap_or_default();
+    if found.len() < MOST {
+        let row = ConfiguredSetting {
+            manager: "sysctl".to_owned(),
+            file: "sysctl -p".to_owned(),
+            line,
+            key,
+            ..ConfiguredSetting::default()
+        };
+        found.push(row);
+    }
+    intake.site.put_host(|host| &mut host.configured, At::new(found, line));
 }
 
 /// The keys whose values a command prints without their names.
@@ -212,8 +236,12 @@ mod tests {
         let configured = snapshot.host.configured.known().unwrap();
         assert_eq!(
             (configured.len(), configured[0].file.as_str(), configured[0].value.as_str()),
-            (1, "/etc/sysctl.conf", "16777216")
+            (2, "/etc/sysctl.conf", "16777216")
         );
+        // What no kernel of today has stands in a file all the same.
+        assert_eq!((configured[1].key.as_str(), configured[1].value.as_str()), ("net.ipv4.tcp_tw_recycle", ""));
+        let asked = "$ sysctl net.ipv4.tcp_tw_recycle\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_tw_recycle: No such file or directory\n";
+        assert!(one(asked).0.host.configured.is_unasked());
     }
 
     #[test]

@@ -38,6 +38,8 @@ const PHRASES: &[&str] = &[
     "own address as source",
     "netdev watchdog",
     "transmit queue",
+    "tx_timeout",
+    "brcmf_fw_crashed",
     "nic link is",
     "link becomes ready",
     "downshift",

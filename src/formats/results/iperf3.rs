@@ -250,9 +250,66 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
         } else {
             summed_up(head, role, &of_role().collect::<Vec<_>>(), base)
         };
+        let stall = stall(rows, role);
+        let found = found.map(|run| match stall {
+            Some(stall) if run.sent == Some(true) => {
+                Run { stalled: Some(stall.is_some()), stalled_window: stall, ..run }
+            }
+            _ => run,
+        });
         runs.extend(found);
     }
     runs
+}
+
+/// Intervals in a row without a byte that make a stall.
+const FEWEST: usize = 3;
+/// The largest window of one segment, in bytes: 9000 bytes of MTU, and the rounding of what is printed.
+const ONE_SEGMENT: f64 = 9100.0;
+
+/// The window of a stream of this role that came to a stall: it sent something, then nothing for some intervals, while its
+/// window stood still at one segment. Where the other direction stands still as well the link is gone. The outer option is
+/// none where no windows are printed.
+fn stall(rows: &[(Row<'_>, u32)], role: &str) -> Option<Option<u64>> {
+    let others = |from: f64, to: f64| {
+        let mut others = rows.iter().filter(|(row, _)| row.role != role && row.from >= from && row.to <= to).peekable();
+        others.peek().is_some() && others.all(|(row, _)| row.bits_per_second == 0.0)
+    };
+    let mut streams: std::collections::BTreeMap<&str, Vec<&Row<'_>>> = std::collections::BTreeMap::new();
+    for (row, _) in rows.iter().filter(|(row, _)| row.role == role && !row.is_sum()) {
+        streams.entry(row.id).or_default().push(row);
+    }
+    let mut told = false;
+    for stream in streams.values() {
+        let mut run: Vec<(&Row<'_>, f64)> = Vec::new();
+        let mut sent = false;
+        for row in stream {
+            let window = window(row);
+            told |= window.is_some();
+            match window.filter(|window| sent && row.bits_per_second == 0.0 && *window <= ONE_SEGMENT) {
+                Some(window) if run.last().is_none_or(|(_, held)| *held == window) => run.push((row, window)),
+                _ => run.clear(),
+            }
+            sent |= row.bits_per_second > 0.0;
+            if run.len() >= FEWEST && !others(run[0].0.from, row.to) {
+                return Some(Some(run[0].1.round() as u64));
+            }
+        }
+    }
+    told.then_some(None)
+}
+
+/// The window behind the retransmissions, in bytes: `3   8.74 KBytes`.
+fn window(row: &Row<'_>) -> Option<f64> {
+    let [_, number, unit, ..] = row.rest.as_slice() else { return None };
+    let factor = match *unit {
+        "Bytes" => 1.0,
+        "KBytes" => 1024.0,
+        "MBytes" => 1_048_576.0,
+        "GBytes" => 1_073_741_824.0,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * factor)
 }
 
 fn retransmits(row: &Row<'_>) -> Option<u64> {
@@ -310,6 +367,55 @@ fn cut_off(head: &Head, role: &str, rows: &[&(Row<'_>, u32)], base: Run) -> Opti
 mod tests {
     use super::super::parse;
     use super::*;
+
+    /// A test of 9000 bytes through a path that takes 1500, as rows of this rate and window.
+    fn rows(of: &[(&str, &str)]) -> String {
+        let mut text = String::from(
+            "Connecting to host 192.0.2.4, port 5201\n[  4] local 198.51.100.4 port 41528 connected to 192.0.2.4 port 5201\n\
+             [ ID] Interval           Transfer     Bandwidth       Retr  Cwnd\n",
+        );
+        for (at, (rate, window)) in of.iter().enumerate() {
+            text += &format!("[  4]   {at}.00-{}.00   sec   9 KBytes  {rate} Mbits/sec    1   {window}\n", at + 1);
+        }
+        text
+    }
+
+    #[test]
+    fn a_stall_is_told_from_a_slow_test() {
+        let small = "8.74 KBytes";
+        let stalled = |of: &[(&str, &str)]| parse(&rows(of)).first().map(|run| (run.stalled, run.stalled_window));
+        // 8.74 * 1024 = 8949.8
+        let hung = [("2.43", small), ("0.00", small), ("0.00", small), ("0.00", small)];
+        assert_eq!(stalled(&hung), Some((Some(true), Some(8950))));
+        assert_eq!(stalled(&hung[..3]), Some((Some(false), None)));
+        // It never sent anything: the other end is not there.
+        assert_eq!(stalled(&[("0.00", small); 5]).unwrap().0, Some(false));
+        assert_eq!(
+            stalled(&[("2.43", small), ("0.00", small), ("1.00", small), ("0.00", small), ("0.00", small)]).unwrap().0,
+            Some(false)
+        );
+        let wide = [("2.43", "88.4 KBytes"), ("0.00", "88.4 KBytes"), ("0.00", "88.4 KBytes"), ("0.00", "88.4 KBytes")];
+        assert_eq!(stalled(&wide).unwrap().0, Some(false));
+        // Without the column nobody knows.
+        assert_eq!(parse(FOUR)[0].stalled, Some(false));
+        let both = |back: &str| {
+            let mut text = String::from(
+                "Connecting to host 192.0.2.4, port 5201\n[ ID][Role] Interval           Transfer     Bitrate         Retr  Cwnd\n",
+            );
+            for at in 0..5 {
+                let rate = if at == 0 { "4.01" } else { "0.00" };
+                text += &format!(
+                    "[  5][TX-C]   {at}.00-{}.00   sec   9 KBytes  {rate} Mbits/sec    3   8.74 KBytes\n",
+                    at + 1
+                );
+                text += &format!("[  7][RX-C]   {at}.00-{}.00   sec  1 GBytes  {back} Gbits/sec\n", at + 1);
+            }
+            parse(&text).into_iter().map(|run| run.stalled).collect::<Vec<_>>()
+        };
+        assert_eq!(both("9.30"), [None, Some(true)]);
+        // Both directions stand still: the link is gone.
+        assert_eq!(both("0.00").last(), Some(&Some(false)));
+    }
 
     const FOUR: &str = "\
 Connecting to host 10.0.4.2, port 5201

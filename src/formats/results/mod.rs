@@ -39,6 +39,11 @@ pub struct Run {
     pub local: Option<String>,
     /// Address of the other end.
     pub peer: Option<String>,
+    /// After its first interval a sender sent nothing for at least three intervals in a row, with a window of one segment that
+    /// did not move; none where no windows are printed.
+    pub stalled: Option<bool>,
+    /// That window, in bytes.
+    pub stalled_window: Option<u64>,
 }
 
 /// Reads the output that begins with the next line; none where that is not the beginning of one. An output may hold no

@@ -10,6 +10,7 @@ use crate::formats::cursor::At;
 use crate::formats::kernel_log::link::{self, LinkMessage};
 use crate::formats::kernel_log::pcie::{self, Found};
 use crate::formats::kernel_log::speaker::{is_common_name, is_pci_address, speaker};
+use crate::knowledge::Knowledge;
 use crate::reading::{BitsPerSecond, Reading};
 use crate::snapshot::{Bus, Duplex, PciAddress, PcieRole};
 
@@ -157,6 +158,7 @@ fn kind_of(address: &str) -> Option<Bus> {
 
 /// What a message of a driver, or of the kernel when it found the function, says of a PCI function.
 fn of_function(site: &mut Site, address: PciAddress, driver: &str, message: &str, line: u32) {
+    of_driver(site, address, driver);
     if driver == "pci" {
         match pcie::found(message) {
             Some(Found::Function { id, class, kind }) => {
@@ -195,8 +197,21 @@ fn of_function(site: &mut Site, address: PciAddress, driver: &str, message: &str
     site.put_pci(address, |function| &mut function.note, At::new(note, line));
 }
 
+/// A driver of network devices speaks of such devices alone, whether it drives this one or failed to.
+fn of_driver(site: &mut Site, address: PciAddress, driver: &str) {
+    let knowledge = Knowledge::embedded();
+    let class = match () {
+        () if knowledge.is_wireless(driver) => 0x0280,
+        () if knowledge.is_hardware(driver) == Some(true) => 0x0200,
+        () => return,
+    };
+    let source = site.inferred(&format!("{driver}, which drives network devices alone"));
+    site.pci.function(address).class.fill(Reading::Known(class, source));
+}
+
 /// What the kernel says of the machine while it starts.
 fn of_host(site: &mut Site, text: &str, line: u32) {
+    super::super::dmi::hear(site, text, line);
     if let Some(rest) = text.strip_prefix("Linux version ") {
         if let Some(version) = rest.split_ascii_whitespace().next().and_then(|word| word.parse().ok()) {
             site.put_host(|host| &mut host.kernel, At::new(version, line));
