@@ -188,7 +188,7 @@ mod tests {
         ("txqueuelen", "ip link set dev eth0 txqueuelen 2000"),
         ("bond", "ip link set dev bond0 type bond miimon 100"),
         ("channels", "ethtool -L eth0 combined 8"),
-        ("coalesce", "ethtool -C eth0 adaptive-rx on"),
+        ("coalesce", "ethtool -C eth0 rx-usecs 20"),
         ("rxhash", "ethtool -N eth0 rx-flow-hash udp4 sdfn"),
         ("advertise", "ethtool -s eth0 advertise 0x1800000001028"),
         ("fec", "ethtool --set-fec eth0 encoding rs"),

@@ -79,7 +79,17 @@ impl Writer<'_> {
         if commands.len() < whole {
             commands_note = "A command is left out here: the output does not say of which interface it is".into();
         }
-        let keep = keep::keep(self.facts, &advice.persist, advice.place, &commands);
+        let mut keep = keep::keep(self.facts, &advice.persist, advice.place, &commands);
+        if let (Some(name), Place::Here) = (self.namespace(subject), advice.place) {
+            if !commands.is_empty() {
+                commands_note =
+                    format!("To be typed in the network namespace {name}. {commands_note}").trim_end().into();
+            }
+            if keep != Keep::default() {
+                let note = format!("Whatever makes the network namespace {name} has to keep it");
+                keep = Keep { note, ..Keep::default() };
+            }
+        }
         let touched = commands.iter().find_map(|command| self.touched(command));
         let (mut undo, lacking) = self.commands(&advice.undo);
         undo.retain(|command| !names_nothing(command));
@@ -121,6 +131,13 @@ impl Writer<'_> {
     /// A text that says nothing where a value of it is not known.
     fn promise(&self, template: &Template) -> String {
         template.fill(self.facts, self.roots, &self.finding.variables).unwrap_or_default()
+    }
+
+    /// The network namespace of an interface, where that is not the one of the process.
+    fn namespace(&self, subject: Entity) -> Option<&str> {
+        let interface =
+            self.facts.snapshot().interfaces.get(subject.index as usize).filter(|_| subject.scope == INTERFACE);
+        interface.map(|interface| interface.namespace.as_str()).filter(|name| !name.is_empty())
     }
 
     /// The commands that can be filled in; what the others lack.

@@ -12,6 +12,8 @@ pub(super) struct CleanLine {
 
 /// Longest line that is kept, in bytes; no tool prints a longer one that means anything.
 const LONGEST: usize = 64 << 10;
+/// Longest line that is kept of a document in JSON, in bytes.
+const LONGEST_DOCUMENT: usize = 16 << 20;
 
 /// The lines of a text. Lines that only frame the paste (code fences) are empty.
 pub(super) fn clean(text: &str) -> Vec<CleanLine> {
@@ -28,8 +30,15 @@ pub(super) fn clean(text: &str) -> Vec<CleanLine> {
     lines
 }
 
-fn line(raw: &str) -> String {
-    let raw = front(raw, LONGEST);
+/// A line as far as it is kept: documents of JSON stand on one line, however long.
+pub(super) fn kept(raw: &str) -> &str {
+    let most = if raw.starts_with(['[', '{']) { LONGEST_DOCUMENT } else { LONGEST };
+    front(raw, most).trim_end()
+}
+
+/// A line without what a terminal added.
+pub(super) fn line(raw: &str) -> String {
+    let raw = kept(raw);
     let mut out = String::with_capacity(raw.len());
     let mut chars = raw.chars().peekable();
     while let Some(char) = chars.next() {

@@ -56,6 +56,11 @@ impl Log {
         self.read.is_none()
     }
 
+    /// True where a line is as wanted.
+    pub fn tells(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        self.entries.iter().any(|entry| wanted(&entry.text))
+    }
+
     /// Adds the lines of one output. What an earlier output showed too is told once.
     pub fn add(&mut self, mut fresh: Vec<Entry>, names: impl FnOnce() -> BTreeSet<String>) {
         if fresh.len() > SHORT {

@@ -4,12 +4,15 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use super::{CaptureError, read_text};
-use crate::formats::results::{self, Run};
+use crate::formats::results::{self, Run, Stand};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Source, SourceId};
 use crate::snapshot::{Measurement, Snapshot};
 
 /// No link is near it, in bit/s: what a damaged text claims above it is no result.
 const FASTEST: f64 = 1e14;
+
+/// A test that carried more bytes than this did not come to a stand right at its beginning.
+const FLOWED: f64 = 16e6;
 
 /// Reads the results of a file (`-` for standard input) into a snapshot. `interface` names the interface where the user did.
 pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> Result<(), CaptureError> {
@@ -81,7 +84,18 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         }
         None => source,
     };
+    let (stalled, stalled_window) = match run.stand {
+        Some(Stand::Stalled(window)) => (Reading::Known(true, source), Reading::Known(Bytes(window), source)),
+        Some(Stand::Flowed) => (Reading::Known(false, source), Reading::Absent(source)),
+        // The summary alone shows that much more than the first segments got through.
+        None if run.seconds.is_some_and(|seconds| run.bits_per_second * seconds / 8.0 > FLOWED) => {
+            (Reading::Known(false, source), Reading::Absent(source))
+        }
+        None => Default::default(),
+    };
     Measurement {
+        stalled,
+        stalled_window,
         tool: run.tool.into(),
         source: Some(source),
         rate: if run.bits_per_second < FASTEST {
@@ -99,9 +113,6 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         local_address: told(run.local.clone(), source),
         peer_address: told(run.peer.clone(), source),
         receiver_address: told(receiver(run), source),
-        // A program that prints no windows does not tell of a stall.
-        stalled: run.stalled.map_or(Reading::Absent(source), |stalled| Reading::Known(stalled, source)),
-        stalled_window: told(run.stalled_window.map(Bytes), source),
         ..Measurement::default()
     }
 }

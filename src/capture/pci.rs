@@ -60,6 +60,8 @@ pub(super) struct Function {
     /// First and last bus below a bridge.
     pub buses: Reading<(u8, u8)>,
     pub note: Reading<PathNote>,
+    /// A driver of network cards that speaks of it in the kernel log, whether or not it drives it.
+    pub told_by: Reading<String>,
     /// Somebody asked about this one function.
     pub asked_for: bool,
 }
@@ -73,8 +75,14 @@ impl Function {
     fn is_network(&self) -> bool {
         match self.class.known() {
             Some(class) => class >> 8 == 2,
-            None => self.asked_for || self.drives_ports(),
+            None => self.asked_for || self.drives_ports() || self.told_by.known().is_some(),
         }
+    }
+
+    /// True where a driver of wireless cards drives it or speaks of it.
+    pub fn is_wireless(&self) -> bool {
+        let drivers = [self.driver.known(), self.told_by.known()];
+        drivers.into_iter().flatten().any(|driver| Knowledge::embedded().is_wireless(driver))
     }
 
     fn drives_ports(&self) -> bool {
@@ -134,6 +142,11 @@ impl Tree {
         let full = self.functions.len() >= MOST && !self.functions.contains_key(&address);
         let last = self.functions.keys().next_back().copied().filter(|_| full);
         self.functions.entry(last.unwrap_or(address)).or_default()
+    }
+
+    /// All functions with their addresses, in order.
+    pub fn all(&self) -> impl Iterator<Item = (PciAddress, &Function)> {
+        self.functions.iter().map(|(address, function)| (*address, function))
     }
 
     /// Notes an output that lists all functions.
@@ -210,6 +223,11 @@ pub(super) fn finish(site: &mut Site) {
             (None, Some(driver)) if function.drives_ports() => {
                 let source = site.inferred(&format!("{driver}, its driver"));
                 Reading::Known(0x0200, source)
+            }
+            (None, _) if function.told_by.known().is_some() => {
+                let driver = function.told_by.known().cloned().unwrap_or_default();
+                let source = site.inferred(&format!("{driver}, which speaks of it in the kernel log"));
+                Reading::Known(if function.is_wireless() { 0x0280 } else { 0x0200 }, source)
             }
             (None, _) => function.class.clone(),
         };

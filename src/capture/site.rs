@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::command::Command;
 use super::measured::{self, Measured};
 use super::ways::{self, Ways};
-use super::{log, pci};
+use super::{log, pci, radios};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
 
 /// Most interfaces, devices or measurements that a capture may name.
-const MOST: usize = 100_000;
+const MOST: usize = 20_000;
 /// Most samples of one list of counters.
 const MOST_SAMPLES: usize = 4096;
 
@@ -47,6 +47,8 @@ pub(super) struct Site {
     pub log: log::Log,
     /// PCI functions of any class.
     pub pci: pci::Tree,
+    /// Radios that the kernel log names.
+    pub radios: radios::Radios,
     /// What `ip route get` answered.
     pub ways: Ways,
     measured: Vec<Measured>,
@@ -205,7 +207,15 @@ impl Site {
     /// `partial` says that rows may be missing.
     pub fn counters(&mut self, name: &str, group: &str, line: u32, rows: Vec<(String, u64)>, partial: bool) {
         let source = self.source(line);
-        sample(&mut self.interface(name).counters, group, source, rows, partial);
+        let held = self.interface(name).counters.iter().find(|block| block.group == group).map(|block| block.source);
+        let elsewhere = held.is_some_and(|source| self.is_of_another_file(source));
+        sample(&mut self.interface(name).counters, group, source, rows, partial, elsewhere);
+    }
+
+    /// True for what was read in another file. Files of one host were written at about one moment, in an order that nobody
+    /// knows: what two of them count are no two samples.
+    fn is_of_another_file(&self, source: SourceId) -> bool {
+        matches!(self.snapshot.origins.source_of(source), Source::Capture { file, .. } if *file != self.file)
     }
 
     /// Adds a list of counters of the host. Those of a container are another list, which counts only where the host's own
@@ -220,7 +230,9 @@ impl Site {
         }
         self.counters_of.insert(group.to_owned(), self.namespace.clone());
         let source = self.source(line);
-        sample(&mut self.counters, group, source, rows, partial);
+        let held = self.counters.iter().find(|block| block.group == group).map(|block| block.source);
+        let elsewhere = held.is_some_and(|source| self.is_of_another_file(source));
+        sample(&mut self.counters, group, source, rows, partial, elsewhere);
     }
 
     /// Makes a PCI function and notes that this interface is one of its ports.
@@ -268,6 +280,7 @@ impl Site {
         if let Some(source) = self.counters.first().map(|block| block.source) {
             host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
+        radios::finish(&mut self);
         pci::finish(&mut self);
         log::finish(&mut self);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
@@ -285,8 +298,17 @@ fn rank_of(source: &Source) -> usize {
     }
 }
 
-fn sample(blocks: &mut Vec<CounterBlock>, group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) {
+/// Adds to the block of this group. What is held of another file (`elsewhere`) stays as it is.
+fn sample(
+    blocks: &mut Vec<CounterBlock>,
+    group: &str,
+    source: SourceId,
+    rows: Vec<(String, u64)>,
+    partial: bool,
+    elsewhere: bool,
+) {
     match blocks.iter_mut().find(|block| block.group == group) {
+        Some(block) if elsewhere => complete(block, rows),
         Some(block) => add(block, rows, partial),
         None => blocks.push(first(group, source, rows, partial)),
     }
@@ -309,6 +331,17 @@ pub(super) fn sample_leaf(
 fn first(group: &str, source: SourceId, rows: Vec<(String, u64)>, partial: bool) -> CounterBlock {
     let counters = rows.into_iter().map(|(name, value)| Counter { name, values: vec![Some(value)] }).collect();
     CounterBlock { group: group.to_owned(), source, partial, at_ms: vec![0], counters }
+}
+
+/// Adds the counters that the block does not have yet to its last sample.
+fn complete(block: &mut CounterBlock, rows: Vec<(String, u64)>) {
+    let earlier = block.at_ms.len().saturating_sub(1);
+    let held: BTreeSet<String> = block.counters.iter().map(|counter| counter.name.clone()).collect();
+    for (name, value) in rows.into_iter().filter(|(name, _)| !held.contains(name)) {
+        let mut values = vec![None; earlier];
+        values.push(Some(value));
+        block.counters.push(Counter { name, values });
+    }
 }
 
 fn add(block: &mut CounterBlock, rows: Vec<(String, u64)>, partial: bool) {

@@ -20,18 +20,23 @@ struct Block<'a> {
 }
 
 /// Hosts of a capture, in the order in which they speak.
-#[derive(Default)]
 pub(super) struct Hosts {
+    kind: SampleSource,
     sites: Vec<(Option<String>, Site)>,
     current: usize,
     visited: usize,
 }
 
 impl Hosts {
+    /// No hosts yet, to be read out of this kind of capture.
+    pub fn of(kind: SampleSource) -> Self {
+        Self { kind, sites: Vec::new(), current: 0, visited: 0 }
+    }
+
     /// The host whose prompt this is. The first named prompt names the host that spoke before without a name.
-    fn enter(&mut self, name: Option<&str>) -> &mut Site {
+    pub fn enter(&mut self, name: Option<&str>) -> &mut Site {
         if self.sites.is_empty() {
-            self.sites.push((None, Site::new(SampleSource::Transcript)));
+            self.sites.push((None, Site::new(self.kind)));
         }
         if let Some(name) = name {
             let known = self.sites.iter().position(|(held, _)| held.as_deref() == Some(name));
@@ -43,7 +48,7 @@ impl Hosts {
                     at
                 }
                 (None, None) => {
-                    self.sites.push((Some(name.to_owned()), Site::new(SampleSource::Transcript)));
+                    self.sites.push((Some(name.to_owned()), Site::new(self.kind)));
                     self.sites.len() - 1
                 }
             };
@@ -60,7 +65,7 @@ impl Hosts {
     fn visit(&mut self, name: &str) -> &mut Site {
         let known = self.sites.iter().position(|(held, _)| held.as_deref() == Some(name));
         let at = known.unwrap_or_else(|| {
-            self.sites.push((Some(name.to_owned()), Site::new(SampleSource::Transcript)));
+            self.sites.push((Some(name.to_owned()), Site::new(self.kind)));
             self.sites.len() - 1
         });
         self.visited = at;
@@ -80,14 +85,31 @@ impl Hosts {
 
 /// Reads a text. `file` is its name in sources, `-` for standard input.
 pub(super) fn read(text: &str, file: &str) -> (Hosts, Understanding) {
+    let mut understanding = Understanding::default();
+    let mut hosts = Hosts::of(SampleSource::Transcript);
+    read_into(text, file, Vec::new(), &mut hosts, &mut understanding);
+    (hosts, understanding)
+}
+
+/// Reads a text of hosts of which something else may have been read already. `first` are the commands that what stands
+/// before the first prompt may be the output of.
+pub(super) fn read_into(
+    text: &str,
+    file: &str,
+    first: Vec<Command>,
+    hosts: &mut Hosts,
+    understanding: &mut Understanding,
+) {
     let cleaned = clean(text);
     let lines: Vec<Line<'_>> =
         cleaned.iter().map(|line| Line { number: line.number, text: line.text.as_str() }).collect();
-    let mut understanding = Understanding::default();
-    let mut hosts = Hosts::default();
     // Namespace or container whose shell was entered.
     let mut inside: Option<String> = None;
-    for mut block in blocks(&lines, &mut understanding) {
+    let mut blocks = blocks(&lines, understanding);
+    if let Some(block) = blocks.first_mut() {
+        block.commands = first;
+    }
+    for mut block in blocks {
         if block.commands.iter().any(|command| ["exit", "logout"].contains(&command.program.as_str()))
             || block.host.is_some_and(|host| hosts.knows(host))
         {
@@ -112,7 +134,7 @@ pub(super) fn read(text: &str, file: &str) -> (Hosts, Understanding) {
             }
         };
         file.clone_into(&mut site.file);
-        output(&block.lines, &block.commands, site, &mut understanding);
+        output(&block.lines, &block.commands, site, understanding);
         let Some(last) = block.commands.last() else { continue };
         if last.program == "ssh"
             && let Some(host) = &last.host
@@ -125,7 +147,6 @@ pub(super) fn read(text: &str, file: &str) -> (Hosts, Understanding) {
             inside = Some(namespace_of(last));
         }
     }
-    (hosts, understanding)
 }
 
 /// Most commands behind the present one that are asked whether a line is theirs.

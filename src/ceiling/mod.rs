@@ -7,14 +7,18 @@
 //! - [`pcie`]: PCI Express paths, DMA engines, chipset uplinks
 //! - [`bus`]: PCI and PCI-X, USB, Thunderbolt
 //! - [`tcp`]: the window of one flow; loss as an order of magnitude
+//! - [`shaper`]: rates that somebody set
 //! - [`combine`]: the binding part, shared uplinks, bonds
+//! - [`question`]: all of them together, for who asks "how fast would"
 //! - [`verdict`]: a measured result against a ceiling
 
 pub mod bus;
 pub mod combine;
 pub mod ethernet;
 pub mod pcie;
+pub mod question;
 pub mod range;
+pub mod shaper;
 pub mod tcp;
 pub mod verdict;
 

@@ -26,19 +26,24 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     let mut failed = None;
     for input in &arguments.inputs {
         let read = capture::read(input).and_then(|mut capture| {
-            for snapshot in &mut capture.snapshots {
-                attach_measured(snapshot, &arguments.report)?;
+            for host in &mut capture.hosts {
+                attach_measured(&mut host.snapshot, &arguments.report)?;
             }
             Ok(capture)
         });
         match read {
             Ok(capture) => {
-                let several = capture.snapshots.len() > 1;
-                for snapshot in &capture.snapshots {
-                    let mut report = report_of(snapshot, &rules);
+                if capture.incomplete {
+                    failed.get_or_insert(exit::INPUT);
+                }
+                problems.extend(capture.problems);
+                let several = capture.hosts.len() > 1;
+                for host in &capture.hosts {
+                    let mut report = report_of(&host.snapshot, &rules);
                     // One of several must be told from the others.
-                    report.capture = (arguments.inputs.len() > 1 || several).then(|| input.display().to_string());
-                    report.understood = capture.understanding.as_ref().map(understood);
+                    let named = if host.place.is_empty() { input.clone() } else { input.join(&host.place) };
+                    report.capture = (arguments.inputs.len() > 1 || several).then(|| named.display().to_string());
+                    report.understood = host.understanding.as_ref().map(understood);
                     reports.push(report);
                 }
             }

@@ -1,12 +1,15 @@
 //! The command line: one file per command, arguments in, text out. Nothing here writes; `main` does.
 
 mod analyze;
+mod ceiling;
 mod facts;
 mod output;
+mod quantities;
 mod rules;
 mod scan;
 mod trace;
 mod watch;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -48,6 +51,8 @@ enum Command {
     Watch(watch::Arguments),
     /// The same diagnosis from a capture
     Analyze(analyze::Arguments),
+    /// How fast an interface would go: from figures alone, or from a capture with readings changed
+    Ceiling(Box<ceiling::Arguments>),
     /// List, show, check, test and trace rules
     #[command(subcommand)]
     Rules(rules::Command),
@@ -132,6 +137,7 @@ pub fn run(arguments: Arguments, surroundings: &mut Surroundings<'_>) -> Output 
         Command::Scan(arguments) => scan::run(&arguments, surroundings),
         Command::Watch(arguments) => watch::run(&arguments, surroundings),
         Command::Analyze(arguments) => analyze::run(&arguments, surroundings),
+        Command::Ceiling(arguments) => ceiling::run(&arguments),
         Command::Rules(command) => rules::run(&command, surroundings),
         Command::Facts(command) => facts::run(&command, surroundings),
     }

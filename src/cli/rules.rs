@@ -279,7 +279,7 @@ fn coverage(arguments: &Coverage) -> Output {
     for path in arguments.inputs.iter().flat_map(|path| files_below(path)) {
         match capture::read(&path) {
             Ok(capture) => {
-                inputs.extend(capture.snapshots.into_iter().map(|snapshot| (path.display().to_string(), snapshot)));
+                inputs.extend(capture.hosts.into_iter().map(|host| (path.display().to_string(), host.snapshot)));
             }
             // Not everything that lies in a folder is a capture.
             Err(capture::CaptureError::Unrecognised(_)) if !arguments.inputs.contains(&path) => {}

@@ -16,6 +16,9 @@ pub struct Arguments {
     /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
     #[arg(long, visible_alias = "during", value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
     interval: u64,
+    /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
+    #[arg(long, value_name = "NAME")]
+    netns: Vec<String>,
     /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
     #[arg(long, value_name = "DIR", default_value = "/", value_parser = folder)]
     root: PathBuf,
@@ -31,11 +34,12 @@ pub(super) struct Reading {
     interfaces: Vec<String>,
     interval_ms: u64,
     root: PathBuf,
+    namespaces: Vec<String>,
 }
 
 impl Reading {
     pub(super) fn one_sample() -> Self {
-        Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into() }
+        Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into(), namespaces: Vec::new() }
     }
 
     /// One sample of these interfaces, of all where none is named.
@@ -56,9 +60,34 @@ pub(super) fn snapshot(reading: &Reading, surroundings: &mut Surroundings<'_>) -
         interfaces: reading.interfaces.iter().cloned().collect(),
         ..probe::Options::default()
     };
-    let mut snapshot = probe::collect(&mut kernel, &options, surroundings.progress);
+    let wanted = namespaces(reading, &mut kernel);
+    let enter = |namespace: &probe::Namespace| probe::Isolated::in_namespace(&reading.root, &namespace.path);
+    let mut kernels: Vec<probe::Isolated> = wanted.iter().map(enter).collect();
+    let others = wanted.into_iter().zip(&mut kernels);
+    let others = others.map(|(namespace, kernel)| probe::Elsewhere { namespace, kernel }).collect();
+    let mut snapshot = probe::collect_with(&mut kernel, others, &options, surroundings.progress);
     snapshot.sort();
     snapshot
+}
+
+/// The namespaces to look into.
+fn namespaces(reading: &Reading, kernel: &mut probe::Isolated) -> Vec<probe::Namespace> {
+    if reading.namespaces.iter().any(|name| name == ALL) {
+        return probe::namespaces(kernel, &mut |path| Box::new(probe::Isolated::in_namespace(&reading.root, path)));
+    }
+    let names: std::collections::BTreeSet<&String> = reading.namespaces.iter().collect();
+    names.into_iter().map(|name| probe::Namespace::named(name)).collect()
+}
+
+/// The word for every namespace.
+const ALL: &str = "all";
+
+/// The names of namespaces that are not there.
+fn unknown_namespaces(names: &[String]) -> Vec<String> {
+    let known =
+        |name: &&String| *name == ALL || !name.contains('/') && std::path::Path::new("/run/netns").join(name).exists();
+    let missing = names.iter().filter(|name| !known(name));
+    missing.map(|name| format!("there is no network namespace `{}`", crate::report::escape::visible(name))).collect()
 }
 
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
@@ -66,7 +95,12 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         interfaces: arguments.interface.clone(),
         interval_ms: arguments.interval,
         root: arguments.root.clone(),
+        namespaces: arguments.netns.clone(),
     };
+    let unknown = unknown_namespaces(&arguments.netns);
+    if !unknown.is_empty() {
+        return Output { err: unknown, code: exit::USAGE, ..Output::default() };
+    }
     let (rules, mut problems) = match load_rules(&arguments.report.rules) {
         Ok(loaded) => loaded,
         Err(output) => return output,

@@ -134,22 +134,21 @@ fn made_up(kind: &Reading<InterfaceKind>) -> bool {
 pub(super) fn derive(facts: &Facts<'_>, entity: Entity, number: u16, view: CounterView) -> Derived {
     let counters = facts.knowledge().canonical_counters();
     let Some(counter) = counters.get(usize::from(number)) else { return Derived::unknown(Vec::new()) };
-    if view == CounterView::Parts {
-        let parts = instances(facts, entity.index as usize, counter);
-        let source = parts.values().next().map(|part| part.source);
-        // None were found: whether there are none nobody knows.
-        let state = if parts.is_empty() { State::Unknown } else { State::Known(Value::Number(parts.len() as f64)) };
-        return Derived::of(state, Vec::new()).read_at(source);
-    }
-    match count(facts, entity.index as usize, counter) {
+    let index = entity.index as usize;
+    match count(facts, index, counter) {
         Count::Absent => Derived::absent(Vec::new()),
         Count::Unknown => Derived::unknown(Vec::new()),
+        Count::Counted(counted) if view == CounterView::Parts => {
+            let parts = instances(facts, index, counter).len();
+            let state = if parts > 0 { State::Known(Value::Number(parts as f64)) } else { State::Unknown };
+            Derived::of(state, Vec::new()).read_at(Some(counted.source))
+        }
         Count::Counted(counted) => {
             let number = match view {
                 CounterView::Total => (!counted.growth_only).then_some(counted.total as f64),
                 CounterView::Growth => counted.growth.map(|growth| growth as f64),
-                CounterView::Parts => None,
                 CounterView::Rate => counted.growth.zip(counted.window).map(|(growth, window)| growth as f64 / window),
+                CounterView::Parts => None,
             };
             let scaled = number.map(|number| Value::Number(number * counter.unit.scale()));
             Derived::of(scaled.map_or(State::Unknown, State::Known), Vec::new()).read_at(Some(counted.source))

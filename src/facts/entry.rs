@@ -63,7 +63,7 @@ pub enum CounterView {
     Growth,
     /// That difference per second.
     Rate,
-    /// How many queues, CPUs or members it is counted for.
+    /// How many parts were counted, of a counter that is kept for queues, CPUs, leaves or members.
     Parts,
 }
 
@@ -74,7 +74,7 @@ impl CounterView {
             Self::Total => "in total: ",
             Self::Growth => "within the sample: ",
             Self::Rate => "per second of the sample: ",
-            Self::Parts => "how many count it: ",
+            Self::Parts => "number of its parts: ",
         }
     }
 }

@@ -146,6 +146,14 @@ mod tests {
     }
 
     #[test]
+    fn a_radio_is_of_its_interface() {
+        let mut snapshot = snapshot(&["ieee80211 phy1: brcmf_fw_crashed: Firmware has halted or crashed"]);
+        assert_eq!(read(&snapshot, Knowledge::embedded()), []);
+        snapshot.interfaces[1].wireless.phy = Reading::Known("phy1".into(), SourceId::ASSUMED);
+        assert_eq!(read(&snapshot, Knowledge::embedded())[0].interfaces, [1]);
+    }
+
+    #[test]
     fn host_events_need_no_device_and_lookalikes_are_told_apart() {
         assert_eq!(events(&["nf_conntrack: nf_conntrack: table full, dropping packet"])[0].0, "conntrack_full");
         let expectation = events(&["nf_conntrack: expectation table full"]);

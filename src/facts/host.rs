@@ -124,14 +124,14 @@ fn readings() -> Vec<Entry> {
         "services" = services: Vec<String>, "ps -e -o comm=", "programs that matter to the network and run";
         "cpu.vendor" = processors.vendor: String, "lscpu", "vendor of the CPUs";
         "cpu.model" = processors.model: String, "lscpu", "model of the CPUs";
-        "load.steal_read" = processors.steal: f64, "mpstat 1 5", "share of the time of all CPUs that the hypervisor gave to others, as a tool printed it";
-        "load.softirq_read" = processors.softirq: f64, "mpstat 1 5", "share of the time of all CPUs in soft interrupts, as a tool printed it";
-        "load.idle_read" = processors.idle: f64, "mpstat 1 5", "share of the time of all CPUs without work, as a tool printed it";
         "numa_nodes" = processors.numa_nodes: u32, "lscpu", "NUMA nodes";
         "llc_size" = processors.llc: Bytes, "lscpu", "last level cache of one CPU";
         "cpufreq.driver" = processors.frequency_driver: String, "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "driver of the CPU clock";
         "cpufreq.governor" = processors.governor: String, "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "governor of the CPU clock, if all CPUs have the same";
         "cpufreq.epp" = processors.energy_preference: String, "cat /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference", "energy preference, if all CPUs have the same";
+        "load.softirq_read" = processors.softirq: f64 as Share, "mpstat 1 5", "share of the time of all CPUs in soft interrupts, as a tool printed it";
+        "load.steal_read" = processors.steal: f64 as Share, "mpstat 1 5", "share of the time of all CPUs that the hypervisor gave to others, as a tool printed it";
+        "load.idle_read" = processors.idle: f64 as Share, "mpstat 1 5", "share of the time of all CPUs without work, as a tool printed it";
         "cpuidle.latency" = processors.deepest_idle_latency: u32, "cpupower idle-info", "exit latency of the deepest idle state in use, in microseconds";
         "on_battery" = processors.on_battery: bool, "cat /sys/class/power_supply/*/online", "runs on battery";
         "iommu" = processors.iommu: String, "cat /sys/kernel/iommu_groups/*/type", "type of the IOMMU's domains";

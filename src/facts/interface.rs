@@ -285,6 +285,7 @@ fn readings() -> Vec<Entry> {
         "wifi.tx_bitrate" = wireless.tx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame sent";
         "wifi.rx_bitrate" = wireless.rx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame received";
         "wifi.power_save" = wireless.power_save: bool, "iw dev {if} get power_save", "power saving is on";
+        "wifi.phy" = wireless.phy: String, "iw dev", "name of the radio that it is of";
         "wifi.frequency" = wireless.frequency: u32, "iw dev {if} link", "channel in MHz";
         "tunnel.remote" = tunnel.remote: String, "ip -d link show {if}", "address of the other end";
         "tunnel.local" = tunnel.local: String, "ip -d link show {if}", "own outer address";

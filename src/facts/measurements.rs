@@ -23,12 +23,12 @@ pub(super) fn entries() -> Vec<Entry> {
         "retransmits" = retransmits: u64, "iperf3 -c {peer} -P 4 -t 30", "segments that the sender sent again";
         "sends" = sends: bool, "iperf3 -c {peer} -P 4 -t 30", "this host sent the data";
         "protocol" = protocol: String, "iperf3 -c {peer} -P 4 -t 30", "tcp or udp";
+        "stalled" = stalled: bool, "iperf3 -c {peer} -t 30", "the sender sent less than a megabyte and then nothing for three intervals or more";
+        "stalled_window" = stalled_window: Bytes, "iperf3 -c {peer} -t 30", "congestion window that stood still meanwhile";
         "version" = version: Version, "iperf3 --version", "version of the program";
         "window_option" = window_option: Bytes, "iperf3 -c {peer} -P 4 -t 30", "buffer size asked for with an option";
         "peer" = peer_address: String, "iperf3 -c {peer} -P 4 -t 30", "address of the other end";
         "receiver" = receiver_address: String, "iperf3 -c {peer} -P 4 -t 30", "address that the data was sent to";
-        "stalled" = stalled: bool, "iperf3 -c {peer} -t 10", "after its first interval it sent nothing for several intervals in a row, with a window of one segment";
-        "stalled_window" = stalled_window: Bytes, "iperf3 -c {peer} -t 10", "that window";
         "interface" = interface: String, "ip route get {peer}", "interface that it ran over";
     };
     entries.extend([

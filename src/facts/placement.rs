@@ -91,7 +91,7 @@ pub(super) fn host_entries() -> Vec<Entry> {
             "uplink",
             Type::Entity(INTERFACE),
             Unit::Plain,
-            "interface that leads out: that of the default route, or the only one that may",
+            "interface of the default route; where no route was read, the only one that is up and can lead out of the host",
             uplink,
         ),
         derived("neighbours.count", Type::PLAIN, Unit::Plain, "IPv4 and IPv6 neighbours", both),
@@ -108,52 +108,58 @@ pub(super) fn host_entries() -> Vec<Entry> {
     ]
 }
 
-/// Beginnings of the names that container engines, hypervisors and tunnels give.
-const INNER: [&str; 16] = [
-    "lo", "docker", "virbr", "lxcbr", "lxdbr", "incusbr", "cni", "podman", "cbr", "br-", "veth", "vnet", "tap", "tun",
-    "wg", "flannel",
+/// Beginnings of the names that programs give to what stays inside a host, where nobody says what kind it is of.
+const INSIDE: &[&str] = &[
+    "lo", "docker", "br-", "virbr", "veth", "vnet", "tap", "tun", "cni", "cali", "flannel", "lxc", "lxd", "podman",
+    "ifb", "dummy",
 ];
 
-/// The one interface of the default route. Where nobody read of any route: the only one that is neither down nor made for
-/// inside.
 fn uplink(facts: &Facts<'_>, _: usize) -> Derived {
-    let all = &facts.snapshot().interfaces;
-    let of_host = || (0..all.len()).filter(|at| all[*at].namespace.is_empty());
-    let mut leads: Vec<usize> = Vec::new();
-    let mut told = false;
-    let mut from = Vec::new();
-    for at in of_host() {
-        let key = facts.key(INTERFACE, at, "is_default_route");
-        match facts.lookup_state(&key) {
-            State::Known(Value::Bool(leaves)) => {
-                told = true;
-                if leaves {
-                    leads.push(at);
-                    from.extend(key);
-                }
-            }
-            _ => from.extend(key),
-        }
-    }
-    if !told {
-        let outer = |at: &usize| {
-            let one = &all[*at];
-            !INNER.iter().any(|begin| one.name.starts_with(begin))
-                && one.link.up.known() != Some(&false)
-                && one.stack.master.known().is_none()
-                && matches!(
-                    one.kind.known(),
-                    None | Some(
-                        InterfaceKind::Ethernet | InterfaceKind::Wifi | InterfaceKind::Bond | InterfaceKind::Team
-                    )
-                )
+    let snapshot = facts.snapshot();
+    let entity = |at: usize| State::Known(Value::Entity(Facts::entity(INTERFACE, at)));
+    let named = |name: &str| facts.topology().interface("", name);
+    if let Reading::Known(routes, source) = &snapshot.host.routes {
+        let main = |route: &&Route| {
+            route.destination == "default"
+                && route.table.known().is_none_or(|table| table == "main" || table == "254")
+                && route.interfaces.known().is_some_and(|names| !names.is_empty())
         };
-        leads = of_host().filter(outer).collect();
+        let best = routes.iter().filter(main).min_by_key(|route| {
+            let v6 = route.gateway.known().is_some_and(|gateway| gateway.contains(':'));
+            (v6, route.metric.known().copied().unwrap_or(0))
+        });
+        let state = match best.and_then(|route| route.interfaces.known()?.first()) {
+            Some(name) => named(name).map_or(State::Unknown, entity),
+            None => State::Absent,
+        };
+        return Derived::of(state, Vec::new()).read_at(Some(*source));
     }
-    match leads.as_slice() {
-        [only] => Derived::of(State::Known(Value::Entity(Facts::entity(INTERFACE, *only))), from),
+    let up: Vec<usize> = (0..snapshot.interfaces.len())
+        .filter(|at| {
+            let one = &snapshot.interfaces[*at];
+            one.namespace.is_empty() && one.link.up.known() != Some(&false) && may_lead_out(one)
+        })
+        .collect();
+    let from = up.iter().flat_map(|at| facts.key(INTERFACE, *at, "link.up")).collect();
+    match up.as_slice() {
+        [only] if snapshot.interfaces[*only].link.up.known() == Some(&true) => {
+            let name = &snapshot.interfaces[*only].name;
+            Derived::of(entity(*only), from).assuming(vec![format!("{name} leads out of the host")])
+        }
         _ => Derived::unknown(from),
     }
+}
+
+/// True for an interface by which packets may leave the host.
+fn may_lead_out(interface: &Interface) -> bool {
+    use InterfaceKind::{Bridge, Dummy, Ethernet, Loopback, Tun, Veth};
+    let member = interface.stack.master.known().is_some();
+    let by_kind = match interface.kind.known() {
+        Some(Loopback | Bridge | Veth | Tun | Dummy) => false,
+        Some(Ethernet) | None => !INSIDE.iter().any(|start| interface.name.starts_with(start)),
+        Some(_) => true,
+    };
+    by_kind && !member && !interface.name.starts_with(crate::snapshot::STAND_IN)
 }
 
 /// The sum of two kinds of queues; a kind that the driver lacks counts nothing.
@@ -289,4 +295,42 @@ fn thresholds_valid(facts: &Facts<'_>, index: usize) -> Derived {
         },
     };
     Derived::of(state, from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+    use crate::snapshot::Snapshot;
+
+    #[test]
+    fn the_uplink_is_that_of_the_default_route_or_the_only_one() {
+        let uplink = |host: &str, interfaces: &str| {
+            let text =
+                format!(r#"{{"schema": "netdoctor.snapshot/1", "host": {{{host}}}, "interfaces": [{interfaces}]}}"#);
+            let snapshot = Snapshot::from_json(&text).unwrap();
+            let facts = Facts::new(&snapshot, Knowledge::embedded());
+            let found = uplink(&facts, 0);
+            let name = match &found.state {
+                State::Known(Value::Entity(one)) => Some(snapshot.interfaces[one.index as usize].name.clone()),
+                _ => None,
+            };
+            (name, found.assumed.len())
+        };
+        let up = |name: &str| format!(r#"{{"name": "{name}", "link": {{"up": [true, "assumed"]}}}}"#);
+        let all = [up("docker0"), up("eth0"), up("eth1"), up("lo")].join(",");
+        let route = |metric: u32, name: &str| {
+            format!(
+                r#"{{"destination": "default", "interfaces": [["{name}"], "assumed"], "metric": [{metric}, "assumed"]}}"#
+            )
+        };
+        let routes = format!(r#""routes": [[{}, {}], "assumed"]"#, route(100, "eth0"), route(50, "eth1"));
+        assert_eq!(uplink(&routes, &all), (Some("eth1".into()), 0));
+        assert_eq!(uplink("", &all), (None, 0), "two could be it");
+        let one = [up("docker0"), up("eth0"), up("lo")].join(",");
+        assert_eq!(uplink("", &one), (Some("eth0".into()), 1));
+        assert_eq!(uplink(r#""routes": [[], "assumed"]"#, &one), (None, 0), "no way out");
+        let unread = [up("eth0"), r#"{"name": "eth1"}"#.into()].join(",");
+        assert_eq!(uplink("", &unread), (None, 0), "eth1 may be up, too");
+    }
 }

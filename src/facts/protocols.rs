@@ -15,7 +15,7 @@ use crate::snapshot::{
 /// Facts of a TCP connection.
 pub(super) fn flow_entries() -> Vec<Entry> {
     let mut entries = row_facts! { Flow;
-        "interface" = interface: String, "ip route get PEER", "interface that it leaves by";
+        "interface" = interface: String, "ip route", "interface that it leaves by";
         "congestion" = congestion: String, "ss -tin", "congestion control";
         "rtt" = rtt: Seconds, "ss -tin", "smoothed round trip time";
         "min_rtt" = min_rtt: Seconds, "ss -tin", "least round trip time";

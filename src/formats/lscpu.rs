@@ -19,6 +19,8 @@ pub struct Lscpu {
     pub sockets: Option<At<u32>>,
     /// NUMA nodes.
     pub nodes: Option<At<u32>>,
+    /// The last level of the caches: its level, and the bytes of one instance where the number of instances is told.
+    pub cache: Option<At<(u32, u64)>>,
     /// CPUs of each NUMA node, as lists.
     pub node_cpus: Vec<(u32, At<String>)>,
     /// True for a guest: a hypervisor is named, or the flag is among those of an x86 processor; false where the flags
@@ -58,10 +60,36 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
                 if let Some(node) = node.and_then(|node| node.parse().ok()) {
                     found.node_cpus.push((node, At::new(value.to_owned(), row.line)));
                 }
+                let deeper = |level| found.cache.as_ref().is_none_or(|held| held.value.0 < level);
+                if let Some(cache) = cache(key, value).filter(|(level, _)| deeper(*level)) {
+                    found.cache = Some(At::new(cache, row.line));
+                }
             }
         }
     }
     (cursor.position() > start).then_some(found)
+}
+
+/// Level and size of one cache. `L3 cache: 8192K` is of one instance, `L3: 32 MiB (2 instances)` of all of them, and so is
+/// `L3 cache: 32 MiB` of the versions between, which do not say how many there are: then it is the most that one can have.
+fn cache(key: &str, value: &str) -> Option<(u32, u64)> {
+    let level = key.strip_prefix('L')?.trim_end_matches(" cache").parse().ok()?;
+    let (size, rest) = value.split_once(" (").unwrap_or((value, ""));
+    let instances: u64 = match rest.split_once(" instance") {
+        Some((count, _)) => count.parse().ok().filter(|count| *count > 0)?,
+        None => 1,
+    };
+    let at = size.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(size.len());
+    let (number, unit) = size.split_at(at);
+    let scale = match unit.trim().trim_end_matches("iB") {
+        "" | "B" => 1.0,
+        "K" => 1024.0,
+        "M" => 1_048_576.0,
+        "G" => 1_073_741_824.0,
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * scale / instances as f64;
+    (2..=4).contains(&level).then_some((level, bytes as u64)).filter(|(_, bytes)| *bytes > 0)
 }
 
 /// A CPU of `lscpu -e`.
@@ -69,10 +97,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Lscpu> {
 pub struct CpuRow {
     /// Its number.
     pub cpu: u32,
-    /// Number of its core, as the kernel counts them.
-    pub core: Option<u32>,
     /// NUMA node.
     pub node: Option<u32>,
+    /// Core, by lscpu's own numbers.
+    pub core: Option<u32>,
     /// False where it is off line.
     pub online: bool,
 }
@@ -100,40 +128,51 @@ pub fn table(cursor: &mut Cursor<'_>) -> Vec<At<CpuRow>> {
         let cpu = words.first()?.parse().ok().filter(|_| fits)?;
         Some(CpuRow {
             cpu,
-            core: cell("CORE").and_then(|core| core.parse().ok()),
             node: cell("NODE").and_then(|node| node.parse().ok()),
+            core: cell("CORE").and_then(|core| core.parse().ok()),
             online: cell("ONLINE") != Some("no"),
         })
     };
     std::iter::from_fn(|| cursor.take_if(row)).collect()
 }
 
-/// The headings of `lscpu -p`: `# CPU,Core,Socket,Node,,L1d,L1i,L2,L3`.
-fn parsable_headings(text: &str) -> Option<Vec<String>> {
-    let names = text.strip_prefix("# ")?;
-    names.starts_with("CPU,").then(|| names.split(',').map(str::to_ascii_uppercase).collect())
+/// What `lscpu -p` begins with.
+const PARSABLE: &str = "# The following is the parsable format";
+
+/// True for the first line of `lscpu -p`.
+pub fn is_parsable(text: &str) -> bool {
+    text.trim_start().starts_with(PARSABLE)
 }
 
-/// True where the output of `lscpu -p` begins, which has comments in front.
-pub fn begins_parsable(cursor: &Cursor<'_>) -> bool {
-    let mut comments = cursor.rest().iter().take(8).take_while(|line| line.text.starts_with('#'));
-    comments.any(|line| parsable_headings(line.text).is_some())
+/// The columns of `# CPU,Core,Socket,Node,,L1d,L1i,L2,L3`.
+fn columns(text: &str) -> Option<Vec<String>> {
+    let names: Vec<String> =
+        text.trim().strip_prefix("# ")?.split(',').map(|name| name.trim().to_uppercase()).collect();
+    let plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b':');
+    (names.contains(&"CPU".to_owned()) && names.iter().all(plain)).then_some(names)
 }
 
-/// Reads the output of `lscpu -p`. CPUs that are off line are not in it.
+/// Reads `lscpu -p`; empty where it does not come next.
 pub fn parsable(cursor: &mut Cursor<'_>) -> Vec<At<CpuRow>> {
-    let mut headings = Vec::new();
-    while let Some(line) = cursor.take_if(|text| text.starts_with('#').then(|| parsable_headings(text))) {
-        headings = line.value.unwrap_or(headings);
+    if cursor.peek().is_none_or(|line| !is_parsable(line.text) && columns(line.text).is_none()) {
+        return Vec::new();
     }
+    let mut names: Option<Vec<String>> = None;
+    while names.is_none() && cursor.peek().is_some_and(|line| line.text.trim_start().starts_with('#')) {
+        names = cursor.take().and_then(|line| columns(line.text));
+    }
+    let Some(names) = names else { return Vec::new() };
     let row = |text: &str| {
         let cells: Vec<&str> = text.trim().split(',').collect();
-        let cell = |name: &str| cells.get(headings.iter().position(|heading| heading == name)?).copied();
-        let number = |name: &str| cell(name).and_then(|cell| cell.parse().ok());
-        let fits =
-            cells.len() == headings.len() && cells.iter().all(|cell| cell.bytes().all(|byte| byte.is_ascii_digit()));
-        let cpu = number("CPU").filter(|_| fits)?;
-        Some(CpuRow { cpu, core: number("CORE"), node: number("NODE"), online: true })
+        let cell = |name: &str| cells.get(names.iter().position(|held| held == name)?).copied();
+        let plain = |cell: &&str| cell.bytes().all(|byte| byte.is_ascii_digit() || b":YN".contains(&byte));
+        let fits = cells.len() == names.len() && cells.iter().all(plain);
+        Some(CpuRow {
+            cpu: cell("CPU").filter(|_| fits)?.parse().ok()?,
+            node: cell("NODE").and_then(|node| node.parse().ok()),
+            core: cell("CORE").and_then(|core| core.parse().ok()),
+            online: cell("ONLINE") != Some("N"),
+        })
     };
     std::iter::from_fn(|| cursor.take_if(row)).collect()
 }
@@ -170,6 +209,18 @@ mod tests {
     }
 
     #[test]
+    fn caches_of_old_and_new_versions() {
+        assert_eq!(cache("L3 cache", "32 MiB"), Some((3, 32 << 20)));
+        assert_eq!(cache("L3", "64 MiB (2 instances)"), Some((3, 32 << 20)));
+        assert_eq!(cache("L2 cache", "256K"), Some((2, 256 << 10)));
+        assert_eq!(cache("L3 cache", "19.3 MiB").map(|(_, bytes)| bytes), Some(20_237_516));
+        for (key, value) in [("L1d cache", "32K"), ("L3", "0 MiB (0 instances)"), ("Model name", "L3"), ("L3", "much")]
+        {
+            assert_eq!(cache(key, value), None, "{key} {value}");
+        }
+    }
+
+    #[test]
     fn one_line_for_each_cpu() {
         let lines = lines(
             "CPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE\n  0    0      0    0 0:0:0:0          yes\n  1    1      1    1 1:1:1:1           no\nend\n",
@@ -179,11 +230,29 @@ mod tests {
         assert_eq!(
             rows,
             [
-                CpuRow { cpu: 0, core: Some(0), node: Some(0), online: true },
-                CpuRow { cpu: 1, core: Some(1), node: Some(1), online: false }
+                CpuRow { cpu: 0, node: Some(0), core: Some(0), online: true },
+                CpuRow { cpu: 1, node: Some(1), core: Some(1), online: false }
             ]
         );
         assert!(!is_table("CPU SOCKET of mine") && table(&mut cursor).is_empty());
+    }
+
+    #[test]
+    fn the_parsable_form() {
+        let lines = lines(
+            "# The following is the parsable format, which can be fed to other\n# programs.\n# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n\
+             0,0,0,0,,0,0,0,0\n12,0,0,,,0,0,0,0\n1,1\nend\n",
+        );
+        let mut cursor = Cursor::new(&lines);
+        let rows: Vec<CpuRow> = parsable(&mut cursor).into_iter().map(|at| at.value).collect();
+        assert_eq!(
+            rows,
+            [
+                CpuRow { cpu: 0, node: Some(0), core: Some(0), online: true },
+                CpuRow { cpu: 12, node: None, core: Some(0), online: true }
+            ]
+        );
+        assert_eq!((cursor.position(), parsable(&mut cursor).len()), (5, 0));
     }
 
     #[test]

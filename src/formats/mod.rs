@@ -1,6 +1,7 @@
 //! Pure parsers of what tools print and /proc and /sys hold: one file per format, `&str` in, typed rows out, total on
 //! any input. Used on live files and on captures alike.
 
+pub mod aer;
 pub mod assignments;
 pub mod bonding;
 pub mod bridging;
@@ -26,6 +27,7 @@ pub mod lshw;
 pub mod lspci;
 pub mod meminfo;
 pub mod mii;
+pub mod module_memory;
 pub mod mountstats;
 pub mod netstat;
 pub mod nfsstat;
@@ -36,6 +38,7 @@ pub mod pci_config;
 pub mod pci_id;
 pub mod pci_link;
 pub mod per_cpu;
+pub mod pf_ring;
 pub mod pid_stat;
 pub mod ping;
 pub mod proc_net;

@@ -13,6 +13,8 @@ pub struct Express {
     pub read_request: u32,
     /// Relaxed ordering is enabled.
     pub relaxed_ordering: bool,
+    /// Power management of the link: bit 0 for L0s, bit 1 for L1.
+    pub aspm: u8,
     /// Highest speed of the link as a number of the generation, and its lanes; none for a function without a link.
     pub link_most: Option<(u8, u32)>,
     /// The same as they are now.
@@ -85,6 +87,7 @@ pub fn parse(bytes: &[u8]) -> Config {
                 payload,
                 read_request,
                 relaxed_ordering: control & 0x10 != 0,
+                aspm: word(here + 16).map_or(0, |control| (control & 3) as u8),
                 link_most: link(word(here + 12)),
                 link_now: link(word(here + 18)),
             });
@@ -109,6 +112,7 @@ mod tests {
         bytes[0x74] = 0x02; // 512 bytes supported
         bytes[0x78..0x7a].copy_from_slice(&0x5030u16.to_le_bytes()); // 4096, 256, relaxed ordering
         bytes[0x7c..0x7e].copy_from_slice(&0x0083u16.to_le_bytes()); // 8 GT/s, 8 lanes
+        bytes[0x80] = 0x42; // L1, common clock
         bytes[0x82..0x84].copy_from_slice(&0x1042u16.to_le_bytes()); // 5 GT/s, 4 lanes
         bytes
     }
@@ -121,6 +125,7 @@ mod tests {
             payload: 256,
             read_request: 4096,
             relaxed_ordering: true,
+            aspm: 2,
             link_most: Some((3, 8)),
             link_now: Some((2, 4)),
         };

@@ -25,6 +25,8 @@ pub struct Wireless {
     pub power_save: Option<At<bool>>,
     /// Channel in MHz.
     pub frequency: Option<At<u32>>,
+    /// Number of the radio.
+    pub radio: Option<At<u32>>,
 }
 
 /// True for a line that one of the outputs begins with.
@@ -94,6 +96,8 @@ impl Wireless {
             self.name = Some(At::new(name.trim().to_owned(), line));
         } else if let Some(state) = text.strip_prefix("Power save: ") {
             self.power_save = Some(At::new(state == "on", line));
+        } else if let Some(number) = text.strip_prefix("phy#") {
+            self.radio = number.parse().ok().map(|number| At::new(number, line));
         } else if text == "Not connected." {
             self.connected = Some(At::new(false, line));
         } else if let Some((_, rest)) = text.split_once(" (on ") {
@@ -106,6 +110,8 @@ impl Wireless {
         let word = |start: &str| text.strip_prefix(start)?.split_ascii_whitespace().next();
         if let Some(index) = word("ifindex ") {
             self.index = index.parse().ok().map(|index| At::new(index, line));
+        } else if let Some(number) = word("wiphy ") {
+            self.radio = number.parse().ok().map(|number| At::new(number, line));
         } else if let Some(address) = word("addr ") {
             self.address = Some(At::new(address.to_owned(), line));
         } else if let Some(channel) = text.strip_prefix("channel ") {

@@ -30,6 +30,8 @@ schema! {
         usb: Usb,
         /// PCIe tunnelled through Thunderbolt, by controller generation.
         thunderbolt: BTreeMap<String, TunnelRate>,
+        /// Shapers and policers.
+        traffic_control: TrafficControl,
         /// Windows and loss of a single TCP flow.
         tcp: Tcp,
         /// Where a measured result stands against a ceiling.
@@ -290,6 +292,14 @@ schema! {
         hi_bps: f64,
         /// What it was fitted on.
         source: String,
+    }
+
+    /// Shapers and policers of the kernel's traffic control.
+    TrafficControl {
+        /// Shares of a shaper's rate that packets get.
+        shaper: Factors,
+        /// Shares of a policer's rate that TCP gets.
+        policer: Factors,
     }
 
     /// Windows and loss of one TCP flow.

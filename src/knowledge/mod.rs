@@ -132,7 +132,7 @@ impl Knowledge {
         self.name_group(driver, name)?.width
     }
 
-    /// True for a driver of wireless devices.
+    /// True for a driver of wireless cards.
     pub fn is_wireless(&self, driver: &str) -> bool {
         self.drivers().wireless.iter().any(|name| name == driver)
     }
@@ -245,6 +245,7 @@ mod tests {
         let drivers = Knowledge::embedded().drivers();
         for name in &drivers.hardware {
             assert!(!drivers.virtual_ports.contains(name), "{name}");
+            assert!(!drivers.wireless.contains(name), "{name}");
         }
     }
 }

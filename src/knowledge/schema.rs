@@ -468,11 +468,11 @@ pub struct DriverCounters {
 pub struct Drivers {
     /// Drivers of hardware ports: an interface of theirs is a physical port.
     pub hardware: Vec<String>,
-    /// Drivers of ports that a hypervisor or the kernel makes up: their link speed is nominal or missing.
-    pub virtual_ports: Vec<String>,
-    /// Drivers of wireless devices.
+    /// Drivers of wireless cards, by the names that they bear in the kernel log and as ETHTOOL_GDRVINFO reports them.
     #[serde(default)]
     pub wireless: Vec<String>,
+    /// Drivers of ports that a hypervisor or the kernel makes up: their link speed is nominal or missing.
+    pub virtual_ports: Vec<String>,
     /// Where the lists come from.
     pub source: String,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rtnetlink::packet_core::NLM_F_DUMP;
 
 use super::kernel::{Lock, Request};
-use super::netlink::{attribute, attributes, generic, push, text, u16_at, u32_at, u64_at};
+use super::netlink::{attribute, attributes, generic, messages, push, text, u16_at, u32_at, u64_at};
 
 /// The family that knows the other families (nlctrl).
 pub(super) const CONTROL: u16 = 16;
@@ -27,12 +27,14 @@ pub(super) enum Command {
     Channels = 17,
     Coalesce = 19,
     Pause = 21,
+    PrivateFlags = 13,
     Eee = 23,
     Fec = 29,
+    Rss = 38,
 }
 
 impl Command {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::LinkInfo,
         Self::LinkModes,
         Self::LinkState,
@@ -43,6 +45,9 @@ impl Command {
         Self::Pause,
         Self::Eee,
         Self::Fec,
+        Self::PrivateFlags,
+        // Behind the queues, which it leads to.
+        Self::Rss,
     ];
 
     pub fn name(self) -> &'static str {
@@ -89,6 +94,24 @@ pub(super) fn is_get(command: u8) -> bool {
 /// Asks for all families. Asked for one by its name, a kernel that does not have it would try to load a module for it.
 pub(super) fn families_request() -> Request {
     generic(CONTROL, NLM_F_DUMP, 3, 1, &[], Lock::None)
+}
+
+/// Numbers and names of all families in the bytes of that answer.
+pub(super) fn family_names(answer: &[u8]) -> BTreeMap<u16, String> {
+    let row = |payload: &[u8]| {
+        let rest = payload.get(4..)?;
+        Some((attribute(rest, 1).and_then(|value| u16_at(value, 0))?, attribute(rest, 2).map(text)?))
+    };
+    messages(answer).filter(|message| message.kind == CONTROL).filter_map(|message| row(message.payload)).collect()
+}
+
+/// The number of the family with this name in the answer to [`families_request`].
+pub(super) fn family_number(parts: &[Vec<u8>], name: &str) -> Option<u16> {
+    parts.iter().find_map(|payload| {
+        let rest = payload.get(4..)?;
+        attribute(rest, 2).filter(|found| text(found) == name)?;
+        attribute(rest, 1).and_then(|value| u16_at(value, 0))
+    })
 }
 
 /// The family of this kernel.
@@ -307,6 +330,8 @@ pub(super) fn pause(payload: &[u8]) -> Option<PauseRow> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FeaturesRow {
     pub hardware: Bitset,
+    /// What somebody asked for; `None` where that is not told.
+    pub wanted: Option<Bitset>,
     pub active: Bitset,
     pub fixed: Bitset,
 }
@@ -314,7 +339,7 @@ pub(super) struct FeaturesRow {
 pub(super) fn features(payload: &[u8]) -> Option<FeaturesRow> {
     let body = payload.get(4..)?;
     let set = |kind| attribute(body, kind).and_then(Bitset::new);
-    Some(FeaturesRow { hardware: set(2)?, active: set(4)?, fixed: set(5).unwrap_or_default() })
+    Some(FeaturesRow { hardware: set(2)?, wanted: set(3), active: set(4)?, fixed: set(5).unwrap_or_default() })
 }
 
 #[cfg(test)]

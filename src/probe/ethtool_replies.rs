@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ethtool::{Bitset, u8_of, u32_of};
 use super::kernel::{Lock, Request};
-use super::netlink::{attribute, attributes, generic, push, u32_at, u64_at};
+use super::netlink::{attribute, attributes, generic, push, text, u32_at, u64_at};
 
 /// ETHTOOL_MSG_LINKSTATE_GET_REPLY.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -138,6 +138,44 @@ pub(super) fn fec(payload: &[u8]) -> Option<FecRow> {
     })
 }
 
+/// ETHTOOL_MSG_PRIVFLAGS_GET_REPLY: flags by their names.
+pub(super) fn private_flags(payload: &[u8]) -> Option<BTreeMap<String, bool>> {
+    let bits = attribute(attribute(payload.get(4..)?, 2)?, 3)?;
+    let flag = |bit| Some((attribute(bit, 2).map(text)?, attribute(bit, 3).is_some()));
+    Some(attributes(bits).filter_map(|(_, bit)| flag(bit)).filter(|(name, _)| !name.is_empty()).collect())
+}
+
+/// ETHTOOL_MSG_RSS_GET_REPLY.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RssRow {
+    /// 0 is that of the whole port.
+    pub context: u32,
+    /// A bit for the hash function in use.
+    pub function: Option<u32>,
+    /// The queue of each entry.
+    pub table: Option<Vec<u32>>,
+}
+
+pub(super) fn rss(payload: &[u8]) -> Option<RssRow> {
+    let body = payload.get(4..)?;
+    let table = attribute(body, 4).map(|table| (0..table.len() / 4).filter_map(|at| u32_at(table, at * 4)).collect());
+    Some(RssRow {
+        context: u32_of(body, 2).unwrap_or(0),
+        function: u32_of(body, 3).filter(|bits| *bits != 0),
+        table: table.filter(|table: &Vec<u32>| !table.is_empty()),
+    })
+}
+
+/// The words of `ethtool -x` for a hash function.
+pub(super) fn hash_function(bits: u32) -> Option<&'static str> {
+    match bits {
+        1 => Some("toeplitz"),
+        2 => Some("xor"),
+        4 => Some("crc32"),
+        _ => None,
+    }
+}
+
 /// ETHTOOL_MSG_STATS_GET.
 pub(super) const STATS: u8 = 32;
 /// Sets of names of the groups eth-phy, eth-mac, eth-ctrl and rmon.
@@ -257,6 +295,26 @@ mod tests {
         assert_eq!(row.active, Some("rs"));
         assert_eq!(row.stats, [("corrected", 7), ("uncorrectable", 0)]);
         assert_eq!(fec(&reply(&[(3, &[0])])).unwrap(), FecRow::default());
+    }
+
+    #[test]
+    fn private_flags_come_with_their_names() {
+        let on = nested(&[(1, &0u32.to_ne_bytes()), (2, b"legacy-rx\0"), (3, &[])]);
+        let off = nested(&[(1, &1u32.to_ne_bytes()), (2, b"link-down-on-close\0")]);
+        let bits = nested(&[(1, &on), (1, &off)]);
+        let flags = private_flags(&reply(&[(2, &nested(&[(2, &2u32.to_ne_bytes()), (3, &bits)]))])).unwrap();
+        assert_eq!(flags, BTreeMap::from([("legacy-rx".into(), true), ("link-down-on-close".into(), false)]));
+        assert_eq!(private_flags(&reply(&[])), None);
+    }
+
+    #[test]
+    fn the_indirection_table_leads_from_entries_to_queues() {
+        let table: Vec<u8> = [0u32, 1, 0, 1].iter().flat_map(|queue| queue.to_ne_bytes()).collect();
+        let row = rss(&reply(&[(3, &1u32.to_ne_bytes()), (4, &table)])).unwrap();
+        assert_eq!(row, RssRow { context: 0, function: Some(1), table: Some(vec![0, 1, 0, 1]) });
+        assert_eq!((hash_function(1), hash_function(4), hash_function(3)), (Some("toeplitz"), Some("crc32"), None));
+        assert_eq!(rss(&reply(&[(2, &3u32.to_ne_bytes()), (4, &[])])).unwrap().context, 3);
+        assert_eq!(rss(&[]), None);
     }
 
     #[test]

@@ -535,11 +535,11 @@ mod tests {
     #[test]
     fn the_request_is_one_that_reads() {
         let Ask::Netlink { protocol, bytes, .. } = request(libc::AF_INET6).ask else { panic!() };
-        assert!(netlink::only_reads(protocol, &bytes.0) && bytes.0.len() == 72);
+        assert!(netlink::only_reads(protocol, &bytes.0, None) && bytes.0.len() == 72);
         let Ask::Netlink { protocol, bytes, .. } = route_request([192, 0, 2, 1].into(), [192, 0, 2, 2].into()).ask
         else {
             panic!()
         };
-        assert!(netlink::only_reads(protocol, &bytes.0));
+        assert!(netlink::only_reads(protocol, &bytes.0, None));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::kernel::{Reply, Request};
+use super::link_details;
 use super::links::{self, LinkRow};
 use super::netlink::{self, Answer};
 use super::plan;
@@ -12,6 +13,8 @@ use crate::formats::assignments;
 use crate::reading::{Bytes, GapKind, Reading, SourceId};
 use crate::snapshot::{Interface, InterfaceKind, OperState, PciAddress};
 
+/// Why sysfs tells nothing of an interface.
+const ELSEWHERE: &str = "/sys shows another network namespace";
 /// The interface is administratively up.
 pub(super) const UP: u32 = 1;
 const LOWER_UP: u32 = 0x1_0000;
@@ -26,6 +29,8 @@ pub(super) struct Netdev {
     pub has_device: bool,
     pub wifi: bool,
     pub pci: Reading<PciAddress>,
+    /// Where its device lies below /sys/devices; `None` without one, and where /sys shows another namespace.
+    pub path: Option<String>,
 }
 
 /// All links of the namespace, also those that the caller does not want to see: names of others depend on them.
@@ -70,7 +75,7 @@ pub(super) fn read_links(scan: &mut Scan<'_>, answer: &Answer) -> Links {
         let name = String::from_utf8_lossy(&row.raw_name).into_owned();
         links.by_index.insert(row.index, links.devices.len());
         let pci = Reading::default();
-        links.devices.push(Netdev { row, name, worth_asking: false, has_device: false, wifi: false, pci });
+        links.devices.push(Netdev { row, name, worth_asking: false, has_device: false, wifi: false, pci, path: None });
     }
     links
 }
@@ -102,15 +107,20 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
             (Some(mine), Some(theirs)) => theirs.as_ref() != Some(mine),
             _ => false,
         };
-        if other_device || index.is_some_and(|index| index != device.row.index) {
-            let detail = "/sys shows another network namespace";
-            device.pci = Reading::Unknown(scan.gap(GapKind::Failed, detail, &plan::NETDEV, &device.name));
+        // Neither shown nor missing: rtnetlink names a device.
+        let hidden = matches!(real, Reply::Error { errno: libc::ENOENT, .. }) && device.row.parent_device.is_some();
+        if other_device || hidden || index.is_some_and(|index| index != device.row.index) {
+            device.pci = match pci_of(&device.row) {
+                Some(pci) => Reading::Known(pci, scan.netlink("RTM_GETLINK", &device.name)),
+                None => Reading::Unknown(scan.gap(GapKind::Failed, ELSEWHERE, &plan::NETDEV, &device.name)),
+            };
             device.has_device = device.row.parent_device.is_some();
             device.worth_asking |= device.has_device;
             continue;
         }
         device.wifi = assignments::value(&rows, "DEVTYPE") == Some("wlan");
         device.has_device = real.bytes().is_some() || device.row.parent_device.is_some();
+        device.path = real.bytes().map(|path| String::from_utf8_lossy(path).into_owned());
         device.worth_asking |= device.has_device;
         device.pci = match real {
             Reply::Bytes(path) => {
@@ -120,12 +130,20 @@ pub(super) fn find_devices(scan: &mut Scan<'_>, links: &mut Links) {
             Reply::Error { errno: libc::ENOENT, .. } if device.row.parent_device.is_none() => {
                 Reading::Absent(scan.file(link))
             }
-            refusal => Reading::Unknown(scan.refusal(refusal, &plan::NETDEV, &device.name)),
+            refusal => match pci_of(&device.row) {
+                Some(pci) => Reading::Known(pci, scan.netlink("RTM_GETLINK", &device.name)),
+                None => Reading::Unknown(scan.refusal(refusal, &plan::NETDEV, &device.name)),
+            },
         };
     }
 }
 
-fn kind(device: &Netdev) -> InterfaceKind {
+/// The PCI function that rtnetlink names as the parent.
+fn pci_of(row: &LinkRow) -> Option<PciAddress> {
+    row.parent_device.as_ref().filter(|_| row.parent_bus.as_deref() == Some("pci"))?.parse().ok()
+}
+
+pub(super) fn kind(device: &Netdev) -> InterfaceKind {
     let row = &device.row;
     match row.kind.as_deref() {
         Some(kind) => InterfaceKind::of_link_kind(kind),
@@ -176,9 +194,14 @@ pub(super) fn build(scan: &mut Scan<'_>, links: &Links, options: &super::Options
     for names in members.values_mut() {
         names.sort_by_key(|name| crate::snapshot::natural(name));
     }
+    let shown = |device: &&Netdev| wanted.is_empty() || wanted.contains(&device.name);
+    let has_bridge = links.devices.iter().filter(shown).any(|device| kind(device) == InterfaceKind::Bridge);
+    let calls = link_details::bridges_call(scan, has_bridge);
     for device in &links.devices {
-        if wanted.is_empty() || wanted.contains(&device.name) {
+        if shown(&device) {
             let mut interface = interface(scan, links, device, &members);
+            let source = scan.netlink("RTM_GETLINK", &device.name);
+            link_details::apply(scan, &mut interface, &device.row, kind(device), calls, source);
             interface.namespace.clone_from(&options.namespace);
             scan.out.interfaces.push(interface);
         }

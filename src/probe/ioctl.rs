@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::ethtool::{Bitset, FeaturesRow, LinkModesRow, PauseRow, RingsRow};
-use super::ethtool_replies::{ChannelsRow, CoalesceRow, EeeRow, FecRow};
+use super::ethtool_replies::{ChannelsRow, CoalesceRow, EeeRow, FecRow, RssRow};
 use super::kernel::Request;
 use super::netlink::{text, u16_at, u32_at, u64_at};
 
@@ -21,6 +21,9 @@ const GET_CHANNELS: u32 = 0x3c;
 const GET_EEE: u32 = 0x44;
 const GET_LINK_SETTINGS: u32 = 0x4c;
 const GET_FEC: u32 = 0x50;
+const GET_HASHING: u32 = 0x46;
+const GET_MODULE: u32 = 0x42;
+const GET_MODULE_BYTES: u32 = 0x43;
 /// String set of the statistics (ETH_SS_STATS).
 const SET_STATS: u32 = 1;
 const NAME: usize = 32;
@@ -28,7 +31,7 @@ const NAME: usize = 32;
 const MOST: usize = 65_536;
 
 /// The commands that read.
-const READS: [(u32, &str); 13] = [
+const READS: [(u32, &str); 16] = [
     (GET_SETTINGS, "ETHTOOL_GSET"),
     (GET_COALESCE, "ETHTOOL_GCOALESCE"),
     (GET_RINGS, "ETHTOOL_GRINGPARAM"),
@@ -42,6 +45,9 @@ const READS: [(u32, &str); 13] = [
     (GET_STRINGS, "ETHTOOL_GSTRINGS"),
     (GET_STATS, "ETHTOOL_GSTATS"),
     (GET_SET_INFO, "ETHTOOL_GSSET_INFO"),
+    (GET_HASHING, "ETHTOOL_GRSSH"),
+    (GET_MODULE, "ETHTOOL_GMODULEINFO"),
+    (GET_MODULE_BYTES, "ETHTOOL_GMODULEEEPROM"),
 ];
 
 /// Name of a command.
@@ -203,6 +209,47 @@ pub(super) fn fec(bytes: &[u8]) -> Option<FecRow> {
     })
 }
 
+/// Most entries of an indirection table.
+const MOST_ENTRIES: u32 = 1 << 16;
+
+/// Asks for receive side scaling; without entries for how many there are.
+pub(super) fn hashing_request(interface: &[u8], entries: u32) -> Request {
+    Request::ioctl(interface, buffer(&[GET_HASHING, 0, entries], 12 + 4 * entries as usize))
+}
+
+/// How many entries the indirection table has.
+pub(super) fn hashing_entries(bytes: &[u8]) -> Option<u32> {
+    u32_at(bytes, 8).filter(|entries| *entries <= MOST_ENTRIES)
+}
+
+/// Receive side scaling, with a table of as many entries as were asked for.
+pub(super) fn hashing(bytes: &[u8], entries: u32) -> Option<RssRow> {
+    let table: Vec<u32> = (0..entries as usize).map_while(|at| u32_at(bytes, 24 + 4 * at)).collect();
+    (table.len() == entries as usize).then_some(())?;
+    let function = bytes.get(16).copied().filter(|bits| *bits != 0).map(u32::from);
+    Some(RssRow { context: 0, function, table: (!table.is_empty()).then_some(table) })
+}
+
+/// Asks what kind of memory the module of a port has.
+pub(super) fn module_request(interface: &[u8]) -> Request {
+    Request::ioctl(interface, buffer(&[GET_MODULE], 40))
+}
+
+/// The length of that memory in bytes.
+pub(super) fn module_length(bytes: &[u8]) -> Option<u32> {
+    u32_at(bytes, 8)
+}
+
+/// Asks for a part of that memory.
+pub(super) fn module_bytes_request(interface: &[u8], offset: u32, length: u32) -> Request {
+    Request::ioctl(interface, buffer(&[GET_MODULE_BYTES, 0, offset, length], length as usize))
+}
+
+/// That part.
+pub(super) fn module_bytes(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.get(16..)
+}
+
 /// Most words of features; kernels have two or three.
 const FEATURE_WORDS: usize = 8;
 
@@ -221,7 +268,12 @@ pub(super) fn features(bytes: &[u8], names: &[u8]) -> Option<(FeaturesRow, BTree
     let words = (u32_at(bytes, 4)? as usize).min(FEATURE_WORDS);
     let column = |at: usize| -> Option<Vec<u32>> { (0..words).map(|word| u32_at(bytes, 8 + word * 16 + at)).collect() };
     let set = |value: Vec<u32>| Bitset { value, mask: Vec::new() };
-    let row = FeaturesRow { hardware: set(column(0)?), active: set(column(8)?), fixed: set(column(12)?) };
+    let row = FeaturesRow {
+        hardware: set(column(0)?),
+        wanted: Some(set(column(4)?)),
+        active: set(column(8)?),
+        fixed: set(column(12)?),
+    };
     let count = (u32_at(names, 8)? as usize).min(words * 32);
     let named = |at: usize| names.get(12 + at * NAME..12 + (at + 1) * NAME).map(|raw| (at, text(raw)));
     let names = (0..count).filter_map(named).filter(|(_, name)| !name.is_empty()).collect();

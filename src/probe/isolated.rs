@@ -214,14 +214,14 @@ impl Drop for Isolated {
     fn drop(&mut self) {
         self.abandon();
         // A killed worker is gone within a moment unless it is stuck; that one is left to init.
-        for _ in 0..20 {
+        for _ in 0..200 {
             self.abandoned.retain(|process| {
                 matches!(waitpid(*process, Some(WaitPidFlag::WNOHANG)), Ok(nix::sys::wait::WaitStatus::StillAlive))
             });
             if self.abandoned.is_empty() {
                 break;
             }
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(Duration::from_micros(500));
         }
     }
 }

@@ -85,8 +85,12 @@ impl<'de> Deserialize<'de> for Blob {
 pub enum Protocol {
     /// NETLINK_ROUTE: links, addresses, routes.
     Route,
-    /// NETLINK_GENERIC: ethtool.
+    /// NETLINK_GENERIC: the list of families, and ethtool.
     Generic,
+    /// NETLINK_GENERIC: nl80211.
+    Wireless,
+    /// NETLINK_GENERIC: devlink.
+    Devlink,
     /// NETLINK_SOCK_DIAG: sockets.
     SockDiag,
 }
@@ -260,9 +264,9 @@ impl fmt::Display for Ask {
                 match protocol {
                     Protocol::Route => write!(out, "{}", super::netlink::route_name(kind)),
                     Protocol::SockDiag => out.write_str("SOCK_DIAG_BY_FAMILY"),
-                    Protocol::Generic => {
+                    Protocol::Generic | Protocol::Wireless | Protocol::Devlink => {
                         let command = bytes.0.get(16).copied().unwrap_or(0);
-                        write!(out, "{}", super::netlink::generic_name(kind, command))
+                        write!(out, "{}", super::netlink::generic_name(*protocol, kind, command))
                     }
                 }
             }

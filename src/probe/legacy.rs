@@ -9,7 +9,7 @@ use super::plan::{self, Probe};
 use super::scan::Scan;
 use super::{ioctl, offers, tuning};
 use crate::reading::{GapKind, Reading, SourceId};
-use crate::snapshot::{Eee, Fec, Interface};
+use crate::snapshot::{Eee, Fec, Interface, Rss};
 
 /// Link modes by bit, as the kernel's table `link_mode_names` has them; kernels without a table to ask know no later ones.
 const LINK_MODES: [&str; 62] = [
@@ -101,8 +101,9 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, commands: &[Command]) 
                 Command::Coalesce => coalesce(scan, interface, device),
                 Command::Eee => eee(scan, interface, device),
                 Command::Fec => fec(scan, interface, device),
-                // The port comes with the link modes, the link itself from rtnetlink.
-                Command::LinkInfo | Command::LinkState => {}
+                // The port comes with the link modes, the link itself from rtnetlink; flags stay a gap.
+                Command::LinkInfo | Command::LinkState | Command::PrivateFlags => {}
+                Command::Rss => hashing(scan, interface, device),
             }
         }
     }
@@ -166,8 +167,14 @@ fn features(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     let source = scan.ioctl("ETHTOOL_GFEATURES", &device.name);
     let refusal = if values.bytes().is_some() { names } else { values };
     match take(scan, &refusal, both, &plan::FEATURES, device) {
-        Ok((row, names)) => interface.features = offers::apply_features(&row, &names, source),
-        Err(None) => interface.features = Reading::Absent(source),
+        Ok((row, names)) => {
+            interface.features = offers::apply_features(&row, &names, source);
+            interface.features_refused = offers::refused_features(&row, &names, source);
+        }
+        Err(None) => {
+            interface.features = Reading::Absent(source);
+            interface.features_refused = Reading::Absent(source);
+        }
         Err(Some(_)) => {}
     }
 }
@@ -242,5 +249,31 @@ fn fec(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
     if let Some((row, source)) = section(scan, device, request, ioctl::fec, "ETHTOOL_GFECPARAM", &plan::FEC) {
         interface.fec = Fec::default();
         tuning::apply_fec(scan, interface, &row.unwrap_or_default(), source);
+    }
+}
+
+fn hashing(scan: &mut Scan<'_>, interface: &mut Interface, device: &Netdev) {
+    let name = &device.row.raw_name;
+    let [first] = scan.batch(&[ioctl::hashing_request(name, 0)]);
+    let source = scan.ioctl("ETHTOOL_GRSSH", &device.name);
+    let entries = first.bytes().and_then(ioctl::hashing_entries);
+    let (reply, row) = match entries {
+        None | Some(0) => (first.clone(), first.bytes().and_then(|bytes| ioctl::hashing(bytes, 0))),
+        Some(entries) => {
+            let [reply] = scan.batch(&[ioctl::hashing_request(name, entries)]);
+            let row = reply.bytes().and_then(|bytes| ioctl::hashing(bytes, entries));
+            (reply, row)
+        }
+    };
+    match take(scan, &reply, row, &plan::HASHING, device) {
+        Ok(row) => {
+            interface.rss = Rss::default();
+            tuning::apply_rss(scan, interface, row, source);
+        }
+        Err(None) => {
+            interface.rss = Rss::default();
+            interface.rss.mark_absent(source);
+        }
+        Err(Some(_)) => {}
     }
 }

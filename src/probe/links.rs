@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::bonds::{self, BondRow, MemberRow};
+use super::link_details::{self, Details};
 use super::netlink::{attribute, attributes, text, u16_at, u32_at, u64_at};
 use super::routing;
 
@@ -68,12 +69,14 @@ pub(super) struct LinkRow {
     pub carrier_up_count: Option<u32>,
     pub carrier_down_count: Option<u32>,
     pub parent_device: Option<String>,
+    pub parent_bus: Option<String>,
     /// In the order of [`stat_names`]; an older kernel has fewer.
     pub stats: Vec<u64>,
     /// Of a bond.
     pub bond: Option<Box<BondRow>>,
     /// Of a member of a bond.
     pub member: Option<Box<MemberRow>>,
+    pub details: Details,
 }
 
 impl LinkRow {
@@ -124,6 +127,9 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
                 if row.kind.as_deref() == Some("bond") {
                     row.bond = attribute(value, 2).map(|data| Box::new(bonds::bond(data)));
                 }
+                if let (Some(kind), Some(data)) = (&row.kind, attribute(value, 2)) {
+                    link_details::data(&mut row.details, kind, data);
+                }
                 if attribute(value, 4).is_some_and(|kind| text(kind) == "bond") {
                     row.member = attribute(value, 5).map(|data| Box::new(bonds::member(data)));
                 }
@@ -133,12 +139,16 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
             33 => row.carrier = value.first().map(|carrier| *carrier != 0),
             35 => row.carrier_changes = hold_u32(value),
             37 => row.lower_elsewhere = true,
+            41 => row.details.gso_max_size = hold_u32(value),
+            43 => row.details.xdp = Some(link_details::xdp(value)),
             47 => row.carrier_up_count = hold_u32(value),
             48 => row.carrier_down_count = hold_u32(value),
             50 => row.mtu_min = hold_u32(value),
             51 => row.mtu_max = hold_u32(value),
             54 => row.permanent_address = Some(value.to_vec()),
             56 => row.parent_device = Some(text(value)),
+            57 => row.parent_bus = Some(text(value)),
+            58 => row.details.gro_max_size = hold_u32(value),
             _ => {}
         }
     }

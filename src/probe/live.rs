@@ -1,5 +1,6 @@
 //! This machine.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -18,7 +19,7 @@ use rtnetlink::packet_core::{NLM_F_DUMP, NLM_F_MULTIPART};
 use rtnetlink::sys::{Socket, SocketAddr};
 
 use super::kernel::{Ask, Blob, Kernel, Protocol, Reply, Request};
-use super::{ioctl, netlink, sys};
+use super::{ethtool, ioctl, netlink, sys};
 
 /// The kernel fills at most 32 KiB per read of a dump; single messages may be longer.
 const RECEIVE: usize = 256 * 1024;
@@ -33,6 +34,8 @@ pub struct Live {
     datagram: Option<OwnedFd>,
     sequence: u32,
     buffer: Vec<u8>,
+    /// Names of the generic families, as the kernel tells them.
+    families: BTreeMap<u16, String>,
 }
 
 impl Live {
@@ -47,6 +50,7 @@ impl Live {
             datagram: None,
             sequence: 0,
             buffer: Vec::new(),
+            families: BTreeMap::new(),
         }
     }
 
@@ -115,7 +119,7 @@ impl Live {
     fn socket(&mut self, protocol: Protocol) -> std::io::Result<&mut Socket> {
         let (slot, number) = match protocol {
             Protocol::Route => (&mut self.route, libc::NETLINK_ROUTE),
-            Protocol::Generic => (&mut self.generic, libc::NETLINK_GENERIC),
+            Protocol::Generic | Protocol::Wireless | Protocol::Devlink => (&mut self.generic, libc::NETLINK_GENERIC),
             Protocol::SockDiag => (&mut self.sock_diag, libc::NETLINK_SOCK_DIAG),
         };
         if slot.is_none() {
@@ -129,9 +133,28 @@ impl Live {
     }
 
     fn netlink(&mut self, protocol: Protocol, bytes: &[u8], limit: usize, limit_ms: u32) -> Result<Vec<u8>, Reply> {
-        if !netlink::only_reads(protocol, bytes) {
+        let kind = netlink::u16_at(bytes, 4).unwrap_or(0);
+        let of_family = netlink::family_name(protocol).is_some() && kind != ethtool::CONTROL;
+        if of_family && !self.families.contains_key(&kind) {
+            self.learn_families(limit_ms);
+        }
+        let family = self.families.get(&kind).filter(|_| of_family).map(String::as_str);
+        if !netlink::only_reads(protocol, bytes, family) {
             return Err(Reply::Error { errno: libc::EPERM, text: "not a request that only reads".into() });
         }
+        self.exchange(protocol, bytes, limit, limit_ms)
+    }
+
+    /// Which number a family has is known to the kernel alone; a request is let pass by the name behind its number.
+    fn learn_families(&mut self, limit_ms: u32) {
+        let request = ethtool::families_request();
+        if let Ask::Netlink { protocol, bytes, limit } = &request.ask {
+            // The answer is kept on the way.
+            let _ = self.exchange(*protocol, &bytes.0, *limit, limit_ms);
+        }
+    }
+
+    fn exchange(&mut self, protocol: Protocol, bytes: &[u8], limit: usize, limit_ms: u32) -> Result<Vec<u8>, Reply> {
         self.sequence += 1;
         let sequence = self.sequence;
         let mut message = bytes.to_vec();
@@ -149,6 +172,9 @@ impl Live {
                 if !complete {
                     self.forget(protocol);
                 }
+                if netlink::u16_at(bytes, 4) == Some(ethtool::CONTROL) && protocol == Protocol::Generic {
+                    self.families = ethtool::family_names(&answer);
+                }
                 Ok(answer)
             }
             Err(reply) => {
@@ -162,7 +188,7 @@ impl Live {
     fn forget(&mut self, protocol: Protocol) {
         match protocol {
             Protocol::Route => self.route = None,
-            Protocol::Generic => self.generic = None,
+            Protocol::Generic | Protocol::Wireless | Protocol::Devlink => self.generic = None,
             Protocol::SockDiag => self.sock_diag = None,
         }
     }

@@ -118,6 +118,25 @@ pub(super) fn generic(family: u16, flags: u16, command: u8, version: u8, attribu
     Request::new(Ask::Netlink { protocol: Protocol::Generic, bytes, limit: DUMP_LIMIT }).lock(lock)
 }
 
+/// A request to a generic family other than ethtool.
+pub(super) fn family_request(protocol: Protocol, family: u16, flags: u16, command: u8, attributes: &[u8]) -> Request {
+    let mut request = generic(family, flags, command, 1, attributes, Lock::Rtnl);
+    if let Ask::Netlink { protocol: asked, .. } = &mut request.ask {
+        *asked = protocol;
+    }
+    request
+}
+
+/// The name of the generic family that a protocol stands for.
+pub(super) fn family_name(protocol: Protocol) -> Option<&'static str> {
+    match protocol {
+        Protocol::Generic => Some("ethtool"),
+        Protocol::Wireless => Some("nl80211"),
+        Protocol::Devlink => Some("devlink"),
+        Protocol::Route | Protocol::SockDiag => None,
+    }
+}
+
 /// What an answer amounts to.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -197,24 +216,31 @@ pub(super) fn ask(kernel: &mut dyn super::Kernel, requests: &[Request]) -> Vec<A
     answers
 }
 
-/// True for requests that cannot change anything.
-pub(super) fn only_reads(protocol: Protocol, bytes: &[u8]) -> bool {
+/// True for requests that cannot change anything. `family` is what the kernel calls the generic family that is asked.
+pub(super) fn only_reads(protocol: Protocol, bytes: &[u8], family: Option<&str>) -> bool {
     let (Some(length), Some(kind)) = (u32_at(bytes, 0), u16_at(bytes, 4)) else { return false };
     if length as usize != bytes.len() || bytes.len() < HEADER {
         return false;
     }
     match protocol {
+        // What DCB does is said by a command of its own.
+        Protocol::Route if kind == super::dcb::GET_DCB => bytes.get(HEADER + 1) == Some(&super::dcb::IEEE_GET),
         // New, delete, get and set take turns.
         Protocol::Route => kind >= 16 && kind & 3 == 2,
         Protocol::SockDiag => kind == SOCK_DIAG_BY_FAMILY,
-        Protocol::Generic => {
+        Protocol::Generic if kind == super::ethtool::CONTROL => {
+            // A single family may be asked for by a name, for which the kernel would load a module.
+            bytes.get(HEADER) == Some(&3) && u16_at(bytes, 6).is_some_and(|flags| flags & NLM_F_DUMP == NLM_F_DUMP)
+        }
+        Protocol::Generic | Protocol::Wireless | Protocol::Devlink => {
             let command = bytes.get(HEADER).copied().unwrap_or(0);
-            if kind == super::ethtool::CONTROL {
-                // A single family may be asked for by a name, for which the kernel would load a module.
-                command == 3 && u16_at(bytes, 6).is_some_and(|flags| flags & NLM_F_DUMP == NLM_F_DUMP)
-            } else {
-                super::ethtool::is_get(command)
-            }
+            let reads = match protocol {
+                Protocol::Wireless => super::wireless::command_name(command).is_some(),
+                Protocol::Devlink => super::devlink::command_name(command).is_some(),
+                _ => super::ethtool::is_get(command),
+            };
+            // The same number means other things to other families.
+            reads && family.is_some() && family == family_name(protocol)
         }
     }
 }
@@ -228,16 +254,24 @@ pub(super) fn route_name(kind: u16) -> String {
         30 => "RTM_GETNEIGH".into(),
         34 => "RTM_GETRULE".into(),
         38 => "RTM_GETQDISC".into(),
+        42 => "RTM_GETTCLASS".into(),
+        46 => "RTM_GETTFILTER".into(),
+        78 => "RTM_GETDCB".into(),
         other => format!("rtnetlink request {other}"),
     }
 }
 
 /// Name of a request to a generic family.
-pub(super) fn generic_name(family: u16, command: u8) -> String {
+pub(super) fn generic_name(protocol: Protocol, family: u16, command: u8) -> String {
     if family == super::ethtool::CONTROL {
         return "CTRL_CMD_GETFAMILY".into();
     }
-    super::ethtool::command_name(command).map_or_else(|| format!("generic netlink request {command}"), Into::into)
+    let name = match protocol {
+        Protocol::Wireless => super::wireless::command_name(command),
+        Protocol::Devlink => super::devlink::command_name(command),
+        _ => super::ethtool::command_name(command),
+    };
+    name.map_or_else(|| format!("generic netlink request {command}"), Into::into)
 }
 
 #[cfg(test)]
@@ -318,21 +352,41 @@ mod tests {
 
     #[test]
     fn only_requests_that_read_pass() {
-        assert!(only_reads(Protocol::Route, &message(18, 0, &[0; 16])));
+        assert!(only_reads(Protocol::Route, &message(18, 0, &[0; 16]), None));
         for kind in [16, 17, 19, 24, 25] {
-            assert!(!only_reads(Protocol::Route, &message(kind, 0, &[0; 16])));
+            assert!(!only_reads(Protocol::Route, &message(kind, 0, &[0; 16]), None));
         }
-        assert!(only_reads(Protocol::Generic, &message(21, 0, &[4, 1, 0, 0])));
+        let ethtool = Some("ethtool");
+        assert!(only_reads(Protocol::Generic, &message(21, 0, &[4, 1, 0, 0]), ethtool));
         for set in [3, 5, 12, 16, 18, 20, 22, 26, 30] {
-            assert!(!only_reads(Protocol::Generic, &message(21, 0, &[set, 1, 0, 0])), "{set}");
+            assert!(!only_reads(Protocol::Generic, &message(21, 0, &[set, 1, 0, 0]), ethtool), "{set}");
         }
-        assert!(!only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[1, 1, 0, 0])));
-        assert!(only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[3, 1, 0, 0])));
-        assert!(!only_reads(Protocol::Generic, &message(16, 0, &[3, 1, 0, 0])), "a family by its name");
-        assert!(only_reads(Protocol::SockDiag, &message(20, NLM_F_DUMP, &[0; 56])));
+        assert!(!only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[1, 1, 0, 0]), None));
+        assert!(only_reads(Protocol::Generic, &message(16, NLM_F_DUMP, &[3, 1, 0, 0]), None));
+        assert!(!only_reads(Protocol::Generic, &message(16, 0, &[3, 1, 0, 0]), None), "a family by its name");
+        assert!(only_reads(Protocol::SockDiag, &message(20, NLM_F_DUMP, &[0; 56]), None));
         // SOCK_DESTROY, and the requests of before 3.3.
         for kind in [18, 19, 21] {
-            assert!(!only_reads(Protocol::SockDiag, &message(kind, NLM_F_DUMP, &[0; 56])), "{kind}");
+            assert!(!only_reads(Protocol::SockDiag, &message(kind, NLM_F_DUMP, &[0; 56]), None), "{kind}");
+        }
+        // A family that is another one than it is asked as, or that nobody knows.
+        let stations = message(27, NLM_F_DUMP, &[17, 1, 0, 0]);
+        assert!(only_reads(Protocol::Wireless, &stations, Some("nl80211")));
+        assert!(!only_reads(Protocol::Wireless, &stations, Some("ethtool")));
+        assert!(
+            !only_reads(Protocol::Generic, &stations, Some("nl80211"))
+                && !only_reads(Protocol::Generic, &stations, None)
+        );
+        for set in [1, 2, 6, 18, 61] {
+            assert!(!only_reads(Protocol::Wireless, &message(27, 0, &[set, 1, 0, 0]), Some("nl80211")), "{set}");
+        }
+        assert!(only_reads(Protocol::Devlink, &message(22, NLM_F_DUMP, &[52, 1, 0, 0]), Some("devlink")));
+        for set in [2, 53, 54, 56, 57, 58] {
+            assert!(!only_reads(Protocol::Devlink, &message(22, 0, &[set, 1, 0, 0]), Some("devlink")), "{set}");
+        }
+        assert!(only_reads(Protocol::Route, &message(78, 0, &[0, 21, 0, 0]), None));
+        for set in [2, 20, 22] {
+            assert!(!only_reads(Protocol::Route, &message(78, 0, &[0, set, 0, 0]), None), "{set}");
         }
     }
 }

@@ -34,6 +34,8 @@ fn probe_of(command: Command) -> &'static Probe {
         Command::Pause => &plan::PAUSE,
         Command::Eee => &plan::EEE,
         Command::Fec => &plan::FEC,
+        Command::PrivateFlags => &plan::PRIVATE_FLAGS,
+        Command::Rss => &plan::HASHING,
     }
 }
 
@@ -88,8 +90,16 @@ fn one_command(scan: &mut Scan<'_>, links: &Links, family: u16, command: Command
     if answer.interrupted {
         scan.remark("the list of interfaces changed while it was read".into());
     }
-    let dumped: BTreeMap<u32, &[u8]> =
-        answer.parts.iter().filter_map(|payload| Some((ethtool::device(payload)?, payload.as_slice()))).collect();
+    // Further contexts of hashing are not that of the port.
+    let main = |(_, payload): &(u32, &[u8])| {
+        command != Command::Rss || ethtool_replies::rss(payload).is_some_and(|row| row.context == 0)
+    };
+    let dumped: BTreeMap<u32, &[u8]> = answer
+        .parts
+        .iter()
+        .filter_map(|payload| Some((ethtool::device(payload)?, payload.as_slice())))
+        .filter(main)
+        .collect();
     // A dump passes over devices without support and ends at the first that fails otherwise.
     let hopeless = matches!(answer.refusal, Some(Reply::TimedOut | Reply::Skipped { .. }));
     let missing: Vec<&Netdev> = links
@@ -164,13 +174,18 @@ fn mark(interface: &mut Interface, command: Command, gap: GapId) {
             interface.link.ext_state = Reading::Unknown(gap);
             interface.link.sqi = Reading::Unknown(gap);
         }
-        Command::Features => interface.features.fill(Reading::Unknown(gap)),
+        Command::Features => {
+            interface.features.fill(Reading::Unknown(gap));
+            interface.features_refused.fill(Reading::Unknown(gap));
+        }
         Command::Rings => interface.ring.mark(gap),
         Command::Channels => interface.channels.mark(gap),
         Command::Coalesce => interface.coalesce.mark(gap),
         Command::Pause => interface.pause.mark(gap),
         Command::Eee => interface.eee.mark(gap),
         Command::Fec => interface.fec.mark(gap),
+        Command::PrivateFlags => interface.private_flags.fill(Reading::Unknown(gap)),
+        Command::Rss => interface.rss.mark(gap),
     }
 }
 
@@ -182,13 +197,18 @@ fn mark_absent(interface: &mut Interface, command: Command, source: SourceId) {
             interface.link.ext_state = Reading::Absent(source);
             interface.link.sqi = Reading::Absent(source);
         }
-        Command::Features => interface.features.fill(Reading::Absent(source)),
+        Command::Features => {
+            interface.features.fill(Reading::Absent(source));
+            interface.features_refused.fill(Reading::Absent(source));
+        }
         Command::Rings => interface.ring.mark_absent(source),
         Command::Channels => interface.channels.mark_absent(source),
         Command::Coalesce => interface.coalesce.mark_absent(source),
         Command::Pause => interface.pause.mark_absent(source),
         Command::Eee => interface.eee.mark_absent(source),
         Command::Fec => interface.fec.mark_absent(source),
+        Command::PrivateFlags => interface.private_flags.fill(Reading::Absent(source)),
+        Command::Rss => interface.rss.mark_absent(source),
     }
 }
 
@@ -220,6 +240,7 @@ fn decode(
             }
             let Some(row) = ethtool::features(payload) else { return false };
             interface.features = apply_features(&row, &names.features, source);
+            interface.features_refused = refused_features(&row, &names.features, source);
         }
         Command::Rings => {
             let Some(row) = ethtool::rings(payload) else { return false };
@@ -245,6 +266,14 @@ fn decode(
             let Some(row) = ethtool_replies::fec(payload) else { return false };
             tuning::apply_fec(scan, interface, &row, source);
         }
+        Command::PrivateFlags => {
+            let Some(flags) = ethtool_replies::private_flags(payload) else { return false };
+            interface.private_flags = Reading::Known(flags, source);
+        }
+        Command::Rss => {
+            let Some(row) = ethtool_replies::rss(payload) else { return false };
+            tuning::apply_rss(scan, interface, row, source);
+        }
     }
     true
 }
@@ -257,6 +286,18 @@ pub(super) fn apply_features(
     let feature =
         |bit| Feature { active: row.active.value(bit), changeable: row.hardware.value(bit) && !row.fixed.value(bit) };
     Reading::Known(names.iter().map(|(bit, name)| (name.clone(), feature(*bit))).collect(), source)
+}
+
+/// Features that are not as somebody asked for; those that are fixed cannot be asked for.
+pub(super) fn refused_features(
+    row: &FeaturesRow,
+    names: &BTreeMap<usize, String>,
+    source: SourceId,
+) -> Reading<Vec<String>> {
+    let Some(wanted) = &row.wanted else { return Reading::Absent(source) };
+    let refused =
+        |bit: usize| row.hardware.value(bit) && !row.fixed.value(bit) && wanted.value(bit) != row.active.value(bit);
+    Reading::Known(names.iter().filter(|(bit, _)| refused(**bit)).map(|(_, name)| name.clone()).collect(), source)
 }
 
 pub(super) fn apply_rings(interface: &mut Interface, row: RingsRow, source: SourceId) {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Ask, Lock, Reply, Request, zero_ended};
-use super::plan;
 use super::scan::Scan;
+use super::{pci_state, plan};
 use crate::formats::pci_config::{self, Config, Express};
 use crate::formats::pci_id::{is_emulated, name};
 use crate::formats::{assignments, pci_link};
@@ -86,6 +86,7 @@ pub(super) fn collect(scan: &mut Scan<'_>) {
         device.pcie = around.pcie(scan, address, physical);
         scan.out.devices.push(device);
     }
+    pci_state::collect(scan);
 }
 
 /// Gives each function the interfaces that belong to it.
@@ -295,17 +296,23 @@ impl Around {
             pcie.mps_supported = Reading::Absent(source);
             pcie.mrrs = Reading::Absent(source);
             pcie.relaxed_ordering = Reading::Absent(source);
+            pcie.aspm = Reading::Absent(source);
             return pcie;
         }
         pcie.links = self.links(scan, function, physical, files);
         if let Config::Express(express) = own.config {
             capability(&mut pcie, express, own.config_source);
+            // A virtual function has no link of its own.
+            if let Config::Express(physical) = files.config {
+                pcie.aspm = aspm(physical, files.config_source);
+            }
         } else {
             let gap = config_gap(scan, address, own);
             pcie.mps = Reading::Unknown(gap);
             pcie.mps_supported = Reading::Unknown(gap);
             pcie.mrrs = Reading::Unknown(gap);
             pcie.relaxed_ordering = Reading::Unknown(gap);
+            pcie.aspm = Reading::Unknown(gap);
         }
         pcie
     }
@@ -520,6 +527,12 @@ fn capability(pcie: &mut Pcie, express: Express, source: SourceId) {
     pcie.mps_supported = Reading::Known(Bytes(express.payload_max.into()), source);
     pcie.mrrs = Reading::Known(Bytes(express.read_request.into()), source);
     pcie.relaxed_ordering = Reading::Known(express.relaxed_ordering, source);
+    pcie.aspm = aspm(express, source);
+}
+
+fn aspm(express: Express, source: SourceId) -> Reading<Vec<String>> {
+    let states = [(1, "l0s"), (2, "l1")].into_iter().filter(|(bit, _)| express.aspm & bit != 0);
+    Reading::Known(states.map(|(_, word)| word.to_owned()).collect(), source)
 }
 
 #[cfg(test)]

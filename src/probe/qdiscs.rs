@@ -70,7 +70,8 @@ pub(super) fn qdisc(payload: &[u8]) -> Option<QdiscRow> {
     })
 }
 
-fn stats(nested: &[u8]) -> Stats {
+/// Reads TCA_STATS2, also that of an action.
+pub(super) fn stats(nested: &[u8]) -> Stats {
     let basic = attribute(nested, 1).and_then(|basic| {
         // Beyond 32 bits the packets come in an attribute of their own.
         let packets = attribute(nested, 8).and_then(|wide| u64_at(wide, 0));
@@ -85,7 +86,7 @@ fn stats(nested: &[u8]) -> Stats {
 
 impl Stats {
     /// The counters by their names, in the order of `tc -s qdisc`.
-    fn rows(self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub fn rows(self) -> impl Iterator<Item = (&'static str, u64)> {
         let basic = self.basic.map(|(bytes, packets)| [("sent_bytes", bytes), ("sent_packets", packets)]);
         let queue = self.queue.map(|[waiting, backlog, drops, requeues, overlimits]| {
             [

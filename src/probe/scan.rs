@@ -6,6 +6,7 @@ use nix::errno::Errno;
 
 use super::kernel::{Kernel, Reply, Request};
 use super::plan::Probe;
+use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapId, GapKind, Reading, Source, SourceId};
 use crate::snapshot::Snapshot;
 
@@ -13,6 +14,8 @@ use crate::snapshot::Snapshot;
 pub(super) struct Scan<'k> {
     pub kernel: &'k mut dyn Kernel,
     pub out: Snapshot,
+    /// What goes before a command that is to run in the namespace that `kernel` looks into; empty for ours.
+    pub enter: String,
     /// Per probe that was refused: the subjects.
     refused: BTreeMap<&'static str, (Probe, BTreeSet<String>)>,
     /// Per probe that was cut short and reason: the subjects.
@@ -22,7 +25,14 @@ pub(super) struct Scan<'k> {
 
 impl<'k> Scan<'k> {
     pub fn new(kernel: &'k mut dyn Kernel) -> Self {
-        Self { kernel, out: Snapshot::default(), refused: BTreeMap::new(), cut: BTreeMap::new(), remarks: Vec::new() }
+        Self {
+            kernel,
+            out: Snapshot::default(),
+            enter: String::new(),
+            refused: BTreeMap::new(),
+            cut: BTreeMap::new(),
+            remarks: Vec::new(),
+        }
     }
 
     /// Asks a fixed number of questions.
@@ -53,7 +63,24 @@ impl<'k> Scan<'k> {
 
     /// A gap whose command is the probe's.
     pub fn gap(&mut self, why: GapKind, detail: impl Into<String>, probe: &Probe, subject: &str) -> GapId {
-        self.out.origins.gap(Gap::new(why).detail(detail).command(probe.command(subject)))
+        let command = self.command(probe, subject);
+        self.out.origins.gap(Gap::new(why).detail(detail).command(command))
+    }
+
+    /// The command of the probe, for the namespace that is looked into.
+    fn command(&self, probe: &Probe, subject: &str) -> String {
+        let command = probe.command(subject);
+        let of_namespace = probe.id.starts_with("net.") || probe.id.starts_with("ethtool.");
+        if self.enter.is_empty() || !of_namespace {
+            return command;
+        }
+        let plain = command.strip_prefix("sudo ").unwrap_or(&command);
+        // What a shell is to take apart, it must do inside.
+        if plain.contains([';', '*']) {
+            let inside = plain.replace("; sudo ", "; ");
+            return format!("sudo {} sh -c {}", self.enter, shell_quote(&inside));
+        }
+        format!("sudo {} {plain}", self.enter)
     }
 
     /// A gap without a command: nothing that a person could type knows more.
@@ -98,7 +125,7 @@ impl<'k> Scan<'k> {
             GapKind::NotPermitted => {
                 let subjects = &mut self.refused.entry(probe.id).or_insert((*probe, BTreeSet::new())).1;
                 note(subjects, subject);
-                let command = as_root(&probe.command(subject));
+                let command = as_root(&self.command(probe, subject));
                 return self.out.origins.gap(Gap::new(why).detail(detail).command(command));
             }
             GapKind::TimedOut | GapKind::Skipped => {

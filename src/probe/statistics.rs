@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::ethtool::{self, Command, Family};
 use super::interfaces::{self, Links, Netdev};
 use super::kernel::{Reply, Request};
-use super::networking::{self, Tables};
+use super::networking::Tables;
 use super::scan::Scan;
 use super::standard::{self, Standard};
-use super::{ethtool_replies, ioctl, links, netlink, plan, qdiscs};
+use super::{ethtool_replies, filters, ioctl, links, netlink, plan, qdiscs, rdma};
 use crate::reading::{GapKind, Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Interface};
 
@@ -77,6 +77,7 @@ pub(super) struct Stamps {
     /// Of the statistics in dumps of ethtool.
     pub dumps: u64,
     pub qdiscs: u64,
+    pub filters: u64,
     /// Per interface index.
     pub drivers: BTreeMap<u32, u64>,
     pub standard: Standard,
@@ -165,8 +166,13 @@ fn refused<T>(scan: &mut Scan<'_>, refusal: &Reply, device: &Netdev) -> Option<T
 }
 
 /// The second sample of all counters. `family` is that of ethtool, if there is one.
-pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&Family>, stamps: &Stamps) {
-    networking::again(scan, &stamps.tables);
+pub(super) fn second_sample(
+    scan: &mut Scan<'_>,
+    links: &Links,
+    family: Option<&Family>,
+    stamps: &Stamps,
+    ports: &rdma::Sample,
+) {
     let answer = netlink::ask(scan.kernel, &[interfaces::links_request()]).pop().unwrap_or_default();
     let after = scan.kernel.now_ms().saturating_sub(stamps.links);
     let mut taken = std::mem::take(&mut scan.out.interfaces);
@@ -206,6 +212,8 @@ pub(super) fn second_sample(scan: &mut Scan<'_>, links: &Links, family: Option<&
         }
     }
     qdiscs::again(scan, &mut taken, stamps.qdiscs);
+    filters::again(scan, &mut taken, stamps.filters);
+    rdma::again(scan, ports, &mut taken);
     for interface in &mut taken {
         if let Some(change) = interface.index.known().and_then(|index| changed.get(index)) {
             scan.remark(change.remark(&interface.name));
@@ -275,7 +283,20 @@ fn drop_first(interface: &mut Interface, change: Change) {
         Reading::Known(qdiscs, _) => qdiscs.as_mut_slice(),
         _ => &mut [],
     };
-    let blocks = interface.counters.iter_mut().chain(qdiscs.iter_mut().filter_map(|qdisc| qdisc.counters.as_mut()));
+    let actions = match &mut interface.tc_actions {
+        Reading::Known(actions, _) => actions.as_mut_slice(),
+        _ => &mut [],
+    };
+    let acted = actions.iter_mut().filter_map(|action| match &mut action.counters {
+        Reading::Known(block, _) => Some(block),
+        _ => None,
+    });
+    let of_rdma = match &mut interface.rdma.counters {
+        Reading::Known(block, _) => Some(block),
+        _ => None,
+    };
+    let queued = qdiscs.iter_mut().filter_map(|qdisc| qdisc.counters.as_mut());
+    let blocks = interface.counters.iter_mut().chain(queued).chain(acted).chain(of_rdma);
     let comparable = |block: &CounterBlock| change == Change::Carrier && block.group == CARRIER;
     for block in blocks.filter(|block| block.at_ms.len() > 1 && !comparable(block)) {
         block.at_ms = vec![0];

@@ -1,6 +1,7 @@
 //! Queues, interrupt moderation, EEE and FEC: decoded rows into an interface.
 
-use super::ethtool_replies::{self, ChannelsRow, CoalesceRow, EeeRow, FecRow, LinkStateRow};
+use super::ethtool_replies::{self, ChannelsRow, CoalesceRow, EeeRow, FecRow, LinkStateRow, RssRow};
+use super::plan;
 use super::scan::Scan;
 use super::statistics;
 use crate::reading::{GapKind, Reading, SourceId};
@@ -80,4 +81,45 @@ pub(super) fn apply_fec(scan: &mut Scan<'_>, interface: &mut Interface, row: &Fe
     if !row.stats.is_empty() {
         interface.counters.push(statistics::block("ethtool_fec", source, row.stats.iter().copied()));
     }
+}
+
+/// Most receive queues of an interface.
+const MOST_QUEUES: u32 = 1 << 16;
+
+/// The receive queues in use; `None` where a kind of them is not known.
+fn receive_queues(interface: &Interface) -> Option<u32> {
+    let count = |reading: &Reading<u32>| match reading {
+        Reading::Known(count, _) => Some(*count),
+        Reading::Absent(_) => Some(0),
+        Reading::Unknown(_) => None,
+    };
+    let sum = count(&interface.channels.rx)?.checked_add(count(&interface.channels.combined)?)?;
+    (1..=MOST_QUEUES).contains(&sum).then_some(sum)
+}
+
+pub(super) fn apply_rss(scan: &mut Scan<'_>, interface: &mut Interface, row: RssRow, source: SourceId) {
+    let most = row.table.as_ref().and_then(|table| table.iter().max().copied()).unwrap_or(0);
+    interface.rss.table = match (row.table, receive_queues(interface)) {
+        (None, _) => Reading::Absent(source),
+        (Some(table), Some(queues)) if most < MOST_QUEUES => {
+            let mut entries = vec![0; queues.max(most + 1) as usize];
+            for queue in table {
+                entries[queue as usize] += 1;
+            }
+            Reading::Known(entries, source)
+        }
+        (Some(_), _) => {
+            let detail = "the number of receive queues is not known";
+            Reading::Unknown(scan.gap(GapKind::Derived, detail, &plan::HASHING, &interface.name))
+        }
+    };
+    interface.rss.function = match row.function {
+        None => Reading::Absent(source),
+        Some(bits) => {
+            let word = ethtool_replies::hash_function(bits).map(str::to_owned);
+            scan.or_unknown(word, source, GapKind::DriverUnknown, "a hash function of its own")
+        }
+    };
+    let detail = "the kernel does not tell whether somebody set the table";
+    interface.rss.configured = Reading::Unknown(scan.dead_end(GapKind::DriverUnknown, detail));
 }

@@ -7,28 +7,53 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::NotDecided;
-use crate::facts::{Facts, MeasuredVerdict};
+use crate::facts::{Facts, HOST, MeasuredVerdict};
 use crate::formats::shell::shell_quote;
 use crate::lang::{Key, State};
 use crate::rules::schema::{Kind, Severity};
 use crate::rules::{Diagnosis, Finding, Rule, RuleSet, Verdict};
+use crate::snapshot::SampleSource;
 
 /// How often an open rule is expected to fire: a guess, far below one.
 const SELDOM: f64 = 0.1;
 
+/// The fact that a rule misses where it waits for the log.
+const LOG: &str = "host.log_lines";
+
+/// What a cause that the log tells of weighs beside one that is counted.
+const SELDOM_LOSES: f64 = 0.3;
+
 /// What a command is worth.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Worth {
-    /// Findings that it sharpens, and causes that it finds.
+    /// Findings that it sharpens.
     certain: f64,
-    /// Chance that none of the merely open rules that it decides fires.
-    nothing: Option<f64>,
+    /// Causes of the symptom that it decides, the largest part by area.
+    causes: BTreeMap<String, f64>,
+    /// What is typed in full, with how many wait for just that: counters of one interface are shown by one command and for some
+    /// drivers by a second.
+    forms: BTreeMap<String, usize>,
+    /// Of the merely open rules that it decides the largest part by area: a dozen rules that wait for one file are no dozen chances.
+    open: BTreeMap<String, f64>,
 }
 
 impl Worth {
-    fn total(self) -> f64 {
-        self.certain + 1.0 - self.nothing.unwrap_or(1.0)
+    fn total(&self) -> f64 {
+        let nothing: f64 = self.open.values().map(|part| 1.0 - SELDOM * part).product();
+        self.certain + self.causes.values().sum::<f64>() + 1.0 - nothing
     }
+}
+
+/// Of several commands that a rule waits for, one alone seldom decides it.
+fn shared(commands: usize) -> f64 {
+    (commands * commands) as f64
+}
+
+/// Counts a part of a rule unless its area has a larger one already.
+fn count(parts: &mut BTreeMap<String, f64>, rule: &str, part: f64) {
+    let area = rule.split('.').next().unwrap_or_default();
+    let known = parts.entry(area.to_owned()).or_default();
+    *known = known.max(part);
 }
 
 /// The command; `None` where no command would tell more. `causes` are those of the loudest symptom that were not decided.
@@ -44,30 +69,41 @@ pub(super) fn command(
     let mut worth: BTreeMap<String, Worth> = BTreeMap::new();
     for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
         let commands = commands(facts, &outcome.missing);
-        // Of several commands each decides a part.
-        let part = stake(&rules.rules()[outcome.rule]) / commands.len() as f64;
+        let rule = &rules.rules()[outcome.rule];
+        let part = stake(rule) * aside(facts, rule) / shared(commands.len());
         for command in commands {
-            let one = worth.entry(command).or_default();
-            one.nothing = Some(one.nothing.unwrap_or(1.0) * (1.0 - SELDOM * part));
+            count(&mut of(&mut worth, &command).open, rule.id(), part);
         }
     }
     for cause in causes {
         let named: BTreeSet<&String> =
             cause.missing.iter().map(|one| &one.command).filter(|command| !command.is_empty()).collect();
-        let part = rules.get(&cause.rule).map_or(0.0, stake) / named.len() as f64;
+        // Counters place a loss; most that the log tells of loses none.
+        let told = if cause.missing.iter().any(|one| one.fact == LOG) { SELDOM_LOSES } else { 1.0 };
+        let part = rules.get(&cause.rule).map_or(0.0, stake) * told / shared(named.len());
         for command in named {
-            worth.entry(command.clone()).or_default().certain += part;
+            count(&mut of(&mut worth, command).causes, &cause.rule, part);
         }
     }
     for (outcome, finding) in diagnosis.findings() {
         let stake = stake(&rules.rules()[outcome.rule]);
         for command in commands(facts, &assumed_for(facts, finding)) {
-            worth.entry(command).or_default().certain += stake;
+            of(&mut worth, &command).certain += stake;
         }
     }
     // Of equal ones the first by name.
     let best = worth.into_iter().reduce(|best, one| if one.1.total() > best.1.total() { one } else { best });
-    best.map(|(command, _)| command)
+    let (_, best) = best?;
+    let form = best.forms.into_iter().reduce(|most, one| if one.1 > most.1 { one } else { most });
+    form.map(|(command, _)| command)
+}
+
+/// What is known of the command that a line begins with.
+fn of<'w>(worth: &'w mut BTreeMap<String, Worth>, line: &str) -> &'w mut Worth {
+    let first = line.split("; ").next().unwrap_or(line);
+    let one = worth.entry(first.to_owned()).or_default();
+    *one.forms.entry(line.to_owned()).or_default() += 1;
+    one
 }
 
 /// A result below the ceiling that was not measured well enough to conclude from is measured again first.
@@ -97,6 +133,12 @@ fn assumed_for(facts: &Facts<'_>, finding: &Finding) -> BTreeSet<Key> {
     below.filter(|key| facts.lookup(*key).state == State::Unknown).collect()
 }
 
+/// Who shows what one interface prints asks about that interface: rules about the host come second then.
+fn aside(facts: &Facts<'_>, rule: &Rule) -> f64 {
+    let shown = facts.snapshot().sample.source != SampleSource::Live && !facts.snapshot().interfaces.is_empty();
+    if shown && rule.subject_scope() == HOST { 0.5 } else { 1.0 }
+}
+
 /// What the answer of a rule matters.
 fn stake(rule: &Rule) -> f64 {
     let spec = &rule.spec;
@@ -116,9 +158,17 @@ mod tests {
 
     #[test]
     fn no_number_of_open_rules_outweighs_a_finding_that_narrows() {
-        let open = |rules: usize| Worth { certain: 0.0, nothing: Some((1.0 - SELDOM).powi(rules as i32)) };
-        assert!(open(1).total() < open(2).total());
-        assert!(open(200).total() < Worth { certain: 1.0, nothing: None }.total());
-        assert!(Worth { certain: 1.0, ..open(1) }.total() > Worth { certain: 1.0, nothing: None }.total());
+        let open = |areas: &[&str]| {
+            let mut worth = Worth::default();
+            areas.iter().for_each(|area| count(&mut worth.open, area, 1.0));
+            worth
+        };
+        let narrows = Worth { certain: 1.0, ..Worth::default() };
+        assert!(open(&["tcp"]).total() < open(&["tcp", "ring"]).total());
+        assert_eq!(open(&["tcp"]).total(), open(&["tcp", "tcp"]).total(), "what waits for the same is one chance");
+        let areas: Vec<String> = (0..200).map(|n| n.to_string()).collect();
+        let areas: Vec<&str> = areas.iter().map(String::as_str).collect();
+        assert!(open(&areas).total() <= narrows.total());
+        assert!(Worth { certain: 1.0, ..open(&["tcp"]) }.total() > narrows.total());
     }
 }

@@ -1,5 +1,6 @@
 //! What was not read though a rule asks for it, in words short enough for a list.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::NotSeen;
@@ -14,31 +15,52 @@ const THINGS: usize = 4;
 /// Interfaces and devices that one line names before it counts the rest.
 const NAMES: usize = 3;
 
+/// Open rules that a reading weighs as much as which narrows a finding.
+const NARROWS: usize = 100;
+
 /// Facts without which some rule could not be decided, by the command that would supply them.
 pub(super) fn not_seen(facts: &Facts<'_>, diagnosis: &Diagnosis) -> Vec<NotSeen> {
-    let mut by_command: BTreeMap<(String, GapKind), (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
+    let mut by_command: BTreeMap<(String, GapKind), Gathered> = BTreeMap::new();
     let open =
         diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown).map(|outcome| &outcome.missing);
     let narrowing: Vec<BTreeSet<Key>> =
         diagnosis.findings().map(|(_, finding)| unread(facts, &finding.touched)).collect();
-    for keys in open.chain(&narrowing) {
+    let weighed = open.map(|keys| (keys, 1)).chain(narrowing.iter().map(|keys| (keys, NARROWS)));
+    for (keys, weight) in weighed {
+        let mut weighs = BTreeSet::new();
         for (key, gap) in facts.gaps_below(keys) {
             let gap = facts.gap(key, gap);
-            let (things, names) = by_command.entry((gap.command, gap.why)).or_default();
-            things.insert(brief(facts.catalogue().entry(key).map_or("", |entry| entry.doc.as_str())));
+            let of = by_command.entry((gap.command.clone(), gap.why)).or_default();
+            of.things.insert(brief(facts.catalogue().entry(key).map_or("", |entry| entry.doc.as_str())));
             if key.entity.scope != HOST {
-                names.insert(facts.name(key.entity));
+                of.names.insert(facts.name(key.entity));
             }
+            weighs.insert((gap.command, gap.why));
+        }
+        for group in weighs {
+            by_command.entry(group).and_modify(|of| of.weight += weight);
         }
     }
-    by_command
-        .into_iter()
-        .map(|((command, why), (things, names))| {
+    let mut all: Vec<((String, GapKind), Gathered)> = by_command.into_iter().collect();
+    // What most wait for comes first; what no command shows comes last.
+    all.sort_by_key(|((command, _), of)| (command.is_empty(), Reverse(of.weight)));
+    all.into_iter()
+        .map(|((command, why), Gathered { things, names, .. })| {
             let of = if names.is_empty() { String::new() } else { format!(" of {}", listed(names, NAMES)) };
             let what = format!("{}{of}", listed(things, THINGS));
             NotSeen { what, why: why.word().replace('_', " "), command }
         })
         .collect()
+}
+
+/// What one command would show.
+#[derive(Default)]
+struct Gathered {
+    things: BTreeSet<String>,
+    /// Interfaces and devices that it is of.
+    names: BTreeSet<String>,
+    /// Rules that wait for it; one that fired counts more.
+    weight: usize,
 }
 
 /// Readings that a finding touched and that would have narrowed it.
@@ -49,7 +71,7 @@ fn unread(facts: &Facts<'_>, touched: &BTreeSet<Key>) -> BTreeSet<Key> {
 
 /// What a fact is, without what explains it and without the span over which it is counted.
 fn brief(doc: &str) -> String {
-    let views = [CounterView::Total, CounterView::Growth, CounterView::Rate];
+    let views = [CounterView::Total, CounterView::Growth, CounterView::Rate, CounterView::Parts];
     let doc = views.iter().find_map(|view| doc.strip_prefix(view.words())).unwrap_or(doc);
     let end = [": ", "; ", " ("].iter().filter_map(|mark| doc.find(mark)).min().unwrap_or(doc.len());
     let text = &doc[..end];

@@ -32,6 +32,8 @@ section! {
         power_save: bool,
         /// Channel in MHz.
         frequency: u32,
+        /// Name of the radio that it is of, as the kernel log and `iw phy` have it: `phy0`.
+        phy: String,
     }
 }
 

@@ -131,6 +131,12 @@ pub struct Measurement {
     /// `tcp` or `udp`.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub protocol: Reading<String>,
+    /// True where the sender sent less than a megabyte and then nothing for three intervals or more.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub stalled: Reading<bool>,
+    /// The congestion window that stood still meanwhile; absent where it did not stall.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub stalled_window: Reading<Bytes>,
     /// Version of the program.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub version: Reading<Version>,
@@ -149,12 +155,6 @@ pub struct Measurement {
     /// Address that the data was sent to, whichever end printed the result.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub receiver_address: Reading<String>,
-    /// After its first interval the sender sent nothing for several intervals in a row, with a window of one segment.
-    #[serde(skip_serializing_if = "Reading::is_unasked")]
-    pub stalled: Reading<bool>,
-    /// That window.
-    #[serde(skip_serializing_if = "Reading::is_unasked")]
-    pub stalled_window: Reading<Bytes>,
     /// Interface that it ran over.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub interface: Reading<String>,

@@ -111,6 +111,7 @@ impl Snapshot {
         let mut names: BTreeSet<String> = self.interfaces.iter().map(|interface| interface.name.clone()).collect();
         for interface in &self.interfaces {
             names.extend(interface.driver.name.known().cloned());
+            names.extend(interface.wireless.phy.known().cloned());
             names.extend(interface.device.known().map(ToString::to_string));
         }
         for device in &self.devices {
@@ -146,7 +147,8 @@ impl Snapshot {
                     .device
                     .known()
                     .is_some_and(|address| devices.iter().any(|device| self.devices[*device].address == *address));
-                by_address || words.contains(&interface.name.as_str())
+                let by_radio = interface.wireless.phy.known().is_some_and(|phy| words.contains(&phy.as_str()));
+                by_address || by_radio || words.contains(&interface.name.as_str())
             })
             .collect();
         (interfaces, devices)

@@ -11,12 +11,6 @@ section! {
         vendor: String,
         /// Model name.
         model: String,
-        /// Share of the time of all CPUs that the hypervisor gave to others, as a tool printed it.
-        steal: f64,
-        /// Share of the time of all CPUs in soft interrupts, likewise.
-        softirq: f64,
-        /// Share of the time of all CPUs without work, likewise.
-        idle: f64,
         /// NUMA nodes.
         numa_nodes: u32,
         /// Last level cache of one CPU.
@@ -31,6 +25,12 @@ section! {
         deepest_idle_latency: u32,
         /// The host runs on battery.
         on_battery: bool,
+        /// Share of the time of all CPUs in soft interrupts, 0 to 1, as a tool printed it.
+        softirq: f64,
+        /// Share of the time of all CPUs that a hypervisor gave to others, 0 to 1, as a tool printed it.
+        steal: f64,
+        /// Share of the time of all CPUs without work, waiting for disks included, 0 to 1, as a tool printed it.
+        idle: f64,
         /// Domain type of the IOMMU for devices: `DMA`, `DMA-FQ`, `identity`; absent without IOMMU.
         iommu: String,
     }

@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod contract;
 mod determinism;
+mod elsewhere;
 mod engine;
 mod healthy;
 mod hostile;

@@ -233,7 +233,8 @@ fn a_veth_without_gro_is_a_hygiene_note_where_it_matters_and_nothing_where_it_do
     assert!(verbose.out.contains("vb, offload.gro-off, info hygiene"), "{}", verbose.out);
     assert!(verbose.out.contains("ethtool -K vb gro on"), "{}", verbose.out);
     let sends = json(&sender.netdoctor(&["scan", "--during", "3s", "-f", "json"]));
-    assert_eq!(found(&sends), [], "what sends has nothing to join");
+    // Streams without segmentation may arrive out of order, which is told of the host.
+    assert!(own(&sends).all(|one| one.interfaces.is_empty()), "what sends has nothing to join: {:?}", found(&sends));
 }
 
 /// The one finding that a queue dropped packets, which must be of this interface; it says as many as the table of losses.
@@ -262,7 +263,9 @@ fn losses_in_a_shaper_are_placed_in_the_queue_of_its_interface() {
     let _bystander = Streams::new(&sender, &receiver, "10.9.1.2", 1, Duration::from_millis(10));
     let here = json(&sender.sample(&["-f", "json"]).wait_with_output().unwrap().into());
     queue_of(&here, "shaped");
-    let others: Vec<&Finding> = own(&here).filter(|one| one.rule != "qdisc.drops-backlog").collect();
+    // That there is a shaper is told beside what it drops.
+    let others = own(&here).filter(|one| !matches!(one.rule.as_str(), "qdisc.drops-backlog" | "qdisc.shaper-present"));
+    let others: Vec<&Finding> = others.collect();
     match others.as_slice() {
         [] => assert!(!sends_again, "segments were sent again"),
         [again] => {

@@ -5,7 +5,7 @@ use crate::formats::cursor::{At, Cursor};
 use crate::formats::sysstat::{self, Table};
 use crate::formats::{top, uname, vmstat};
 use crate::reading::{BitsPerSecond, Reading};
-use crate::snapshot::{Cpu, Thread};
+use crate::snapshot::{Cpu, Host, Thread};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -49,11 +49,26 @@ pub(super) fn row(intake: &mut Intake<'_>, number: u32, line: u32, change: impl 
     change(&mut cpus[at]);
 }
 
+/// A share out of percent.
+fn share(percent: Option<f64>) -> Option<f64> {
+    percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0)
+}
+
+/// Sets shares in percent of all CPUs together.
+fn shares_of_all(intake: &mut Intake<'_>, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
+    let site = &mut *intake.site;
+    let leaves: [fn(&mut Host) -> &mut Reading<f64>; 3] =
+        [|host| &mut host.processors.softirq, |host| &mut host.processors.steal, |host| &mut host.processors.idle];
+    for (leaf, percent) in leaves.into_iter().zip([softirq, steal, idle]) {
+        if let Some(share) = share(percent) {
+            site.put_host(leaf, At::new(share, line));
+        }
+    }
+}
+
 /// Sets shares in percent of a CPU.
 fn shares(intake: &mut Intake<'_>, number: u32, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
     let source = intake.site.source(line);
-    let share =
-        |percent: Option<f64>| percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0);
     row(intake, number, line, |cpu| {
         for (leaf, percent) in [(&mut cpu.softirq, softirq), (&mut cpu.steal, steal), (&mut cpu.idle, idle)] {
             if let Some(share) = share(percent) {
@@ -74,10 +89,10 @@ fn read_top(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let since_boot = first == 0 && intake.command.is_some_and(|command| command.has_flag('b'));
     for At { value, line } in found.shares.into_iter().filter(|_| !since_boot) {
         let idle = value.idle.map(|idle| idle + value.iowait.unwrap_or(0.0));
-        let all = [value.softirq, value.steal, idle];
+        let found = [value.softirq, value.steal, idle];
         match value.cpu {
-            Some(number) => shares(intake, number, line, all),
-            None => of_all(intake, line, all),
+            Some(number) => shares(intake, number, line, found),
+            None => shares_of_all(intake, line, found),
         }
     }
 }
@@ -95,82 +110,62 @@ fn read_sysstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(banner) = cursor.take_if(uname::parse) {
         super::host::put_uname(intake, &banner);
     }
-    let tables = sysstat::parse(cursor);
-    // Without an interval mpstat tells of the time since boot, and sar of the day; averages prove that there was one.
-    let number = |word: &String| word.parse::<u32>().is_ok();
-    let once = intake.command.is_some_and(|command| !command.arguments.iter().any(number));
-    for table in tables.iter().filter(|table| !once || table.rows.iter().any(|row| row.value.average)) {
-        put_table(intake, table);
+    for table in sysstat::parse(cursor) {
+        put_table(intake, &table);
     }
 }
 
-/// Shares of the CPUs, and rates of interfaces. Without an interval the one set of rows is about the time since boot.
+/// Shares of each CPU. Without an interval the one set of rows is about the time since boot; the averages at the end
+/// prove that there was one.
 fn put_table(intake: &mut Intake<'_>, table: &Table) {
-    match table.headings.first().map(String::as_str) {
-        Some("CPU") => {
-            for At { value, line } in table.watched() {
-                let get = |heading: &str| table.number(value, heading);
-                let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
-                let all = [get("%soft"), get("%steal"), idle];
-                match table.subject(value).map(str::parse) {
-                    Some(Ok(number)) => shares(intake, number, *line, all),
-                    Some(Err(_)) if table.subject(value) == Some("all") => of_all(intake, *line, all),
-                    _ => {}
+    if table.headings.first().is_some_and(|heading| heading == "IFACE") {
+        return put_rates(intake, table);
+    }
+    if table.headings.first().is_none_or(|heading| heading != "CPU") {
+        return;
+    }
+    for At { value, line } in table.rows.iter().filter(|row| row.value.average) {
+        let get = |heading: &str| table.number(value, heading);
+        let idle = get("%idle").map(|idle| idle + get("%iowait").unwrap_or(0.0));
+        let found = [get("%soft"), get("%steal"), idle];
+        match table.subject(value) {
+            Some("all") => shares_of_all(intake, *line, found),
+            Some(number) => {
+                if let Ok(number) = number.parse() {
+                    shares(intake, number, *line, found);
                 }
             }
+            None => {}
         }
-        Some("IFACE") => {
-            for At { value, line } in table.watched() {
-                let Some(name) = table.subject(value).filter(|name| is_interface_name(name)) else { continue };
-                // Thousands of bytes are 1024 bytes here.
-                let rate = |heading: &str| {
-                    let kilobytes = table.number(value, heading).filter(|rate| (0.0..1e12).contains(rate));
-                    kilobytes.map(|rate| At::new(BitsPerSecond((rate * 8192.0).round() as u64), *line))
-                };
-                let (rx, tx) = (rate("rxkB/s"), rate("txkB/s"));
-                intake.site.put_some(name, |i| &mut i.rates.rx, rx);
-                intake.site.put_some(name, |i| &mut i.rates.tx, tx);
-            }
-        }
-        _ => {}
     }
 }
 
-/// Sets shares in percent of all CPUs together.
-fn of_all(intake: &mut Intake<'_>, line: u32, [softirq, steal, idle]: [Option<f64>; 3]) {
-    let share = |percent: Option<f64>| {
-        percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| At::new(percent / 100.0, line))
-    };
-    for (leaf, percent) in [(Leaf::Softirq, softirq), (Leaf::Steal, steal), (Leaf::Idle, idle)] {
-        let Some(share) = share(percent) else { continue };
-        intake.site.put_host(
-            |host| match leaf {
-                Leaf::Softirq => &mut host.processors.softirq,
-                Leaf::Steal => &mut host.processors.steal,
-                Leaf::Idle => &mut host.processors.idle,
-            },
-            share,
-        );
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Leaf {
-    Softirq,
-    Steal,
-    Idle,
-}
-
-/// Rows of `vmstat 1`: the first one is about the time since boot, the last one about now. Shares are whole percents.
+/// The mean of the intervals; the first row is about the time since boot.
 fn read_vmstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(table) = vmstat::parse(cursor) else { return };
-    let Some(last) = table.rows.get(1..).and_then(<[_]>::last) else { return };
-    let get = |name: &str| {
-        let at = table.headings.iter().position(|heading| heading == name)?;
-        last.value.get(at).map(|percent| *percent as f64)
+    let Some((last, rows)) = table.rows.get(1..).and_then(|rows| Some((rows.last()?, rows))) else { return };
+    let mean = |heading: &str| {
+        let at = table.headings.iter().position(|name| name == heading)?;
+        let sum: u64 = rows.iter().map(|row| row.value.get(at).copied()).sum::<Option<u64>>()?;
+        Some(sum as f64 / rows.len() as f64)
     };
-    let idle = get("id").map(|idle| idle + get("wa").unwrap_or(0.0));
-    of_all(intake, last.line, [None, get("st"), idle]);
+    let idle = mean("id").map(|idle| idle + mean("wa").unwrap_or(0.0));
+    shares_of_all(intake, last.line, [None, mean("st"), idle]);
+}
+
+/// Rates of interfaces, where somebody watched: what sysstat keeps in its files is of the past.
+fn put_rates(intake: &mut Intake<'_>, table: &Table) {
+    for At { value, line } in table.watched() {
+        let Some(name) = table.subject(value).filter(|name| is_interface_name(name)) else { continue };
+        // Thousands of bytes are 1024 bytes here.
+        let rate = |heading: &str| {
+            let kilobytes = table.number(value, heading).filter(|rate| (0.0..1e12).contains(rate));
+            kilobytes.map(|rate| At::new(BitsPerSecond((rate * 8192.0).round() as u64), *line))
+        };
+        let (rx, tx) = (rate("rxkB/s"), rate("txkB/s"));
+        intake.site.put_some(name, |i| &mut i.rates.rx, rx);
+        intake.site.put_some(name, |i| &mut i.rates.tx, tx);
+    }
 }
 
 #[cfg(test)]
@@ -198,29 +193,28 @@ mod tests {
     }
 
     #[test]
-    fn all_cpus_together() {
-        let steal =
-            |text: &str| one(text).0.host.processors.steal.known().map(|share| (share * 1000.0).round() / 1000.0);
-        assert_eq!(
-            steal("Cpu(s): 33.5%us, 11.7%sy,  0.0%ni,  0.2%id,  0.2%wa,  0.0%hi,  0.2%si, 54.3%st\n"),
-            Some(0.543)
-        );
-        assert_eq!(
-            steal("$ top -b -n1\n%Cpu(s):  1.0 us,  1.0 sy,  0.0 ni, 48.0 id,  0.0 wa,  0.0 hi,  0.0 si, 50.0 st\n"),
-            None
-        );
-        let head = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
-            r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
-        let row = |steal: u32| {
-            format!(" 1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 80  3 {steal}\n")
+    fn shares_of_all_cpus() {
+        let shares = |text: &str| {
+            let host = one(text).0.host;
+            let of = |leaf: &crate::reading::Reading<f64>| leaf.known().map(|share| (share * 1000.0).round() / 1000.0);
+            [of(&host.processors.softirq), of(&host.processors.steal), of(&host.processors.idle)]
         };
-        assert_eq!(steal(&format!("$ vmstat 1\n{head}{}{}", row(1), row(14))), Some(0.14));
-        // The first row is the mean since boot.
-        assert_eq!(steal(&format!("$ vmstat\n{head}{}", row(14))), None);
-        let text = "$ mpstat 1 1\nLinux 5.4.0 (nas) \t01/01/20 \t_x86_64_\t(8 CPU)\n\n\
-            11:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n\
-            11:00:02     all    1.00    0.00    2.00    0.00    0.00   12.50    7.00    0.00    0.00   84.50\n";
-        assert_eq!(steal(text), Some(0.07));
+        let old = "top - 17:03:41 up 5 days, 18 min,  1 user,  load average: 2.06, 1.79, 1.74\nTasks:  92 total\n\
+            Cpu(s):  0.0%us,  0.0%sy,  0.0%ni, 35.5%id,  0.5%wa, 9.8%hi,  0.1%si, 54.3%st\n";
+        assert_eq!(shares(&format!("$ top\n{old}")), [Some(0.001), Some(0.543), Some(0.36)]);
+        assert_eq!(shares(&format!("$ top -b -n 1\n{old}")), [None; 3], "since boot");
+        let sar = "$ sar -u 1 2\nLinux 5.4.0 (vm) \t01/01/20 \t_x86_64_\t(2 CPU)\n\n\
+            11:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+            11:00:02        all      1.00      0.00      2.00      0.00     30.00     67.00\n\n\
+            Average:        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+            Average:        all      1.00      0.00      2.00      1.00     20.00     76.00\n";
+        assert_eq!(shares(sar), [None, Some(0.2), Some(0.77)]);
+        let vmstat = "$ vmstat 1 3\nprocs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+            r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 96  0  1\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 57  0 40\n \
+            1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 76  1 20\n";
+        assert_eq!(shares(vmstat), [None, Some(0.3), Some(0.67)]);
     }
 
     #[test]

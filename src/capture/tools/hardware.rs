@@ -6,7 +6,7 @@ use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::lshw::Node;
 use crate::formats::mii::Port;
-use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, usb, wireless};
+use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, pf_ring, usb, wireless};
 use crate::knowledge::Knowledge;
 use crate::reading::{BitsPerSecond, Decibel, Reading};
 use crate::snapshot::{Bus, Duplex, HealthReporter, Interface, InterfaceKind, LinkModes, PciAddress, PortType};
@@ -35,6 +35,12 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| command.program == "lsusb",
         begins: |cursor| cursor.peek().is_some_and(|line| usb::row(line.text).is_some()),
         read: usb_devices,
+    },
+    Tool {
+        name: "/proc/net/pf_ring",
+        answers: |command| command.file().is_some_and(|file| file.starts_with("/proc/net/pf_ring/")),
+        begins: pf_ring::begins,
+        read: ring_info,
     },
     Tool {
         name: "iw",
@@ -221,6 +227,16 @@ fn is_adapter(device: &usb::Device) -> bool {
     by_driver || words().any(|word| matches!(word, "LAN" | "Ethernet" | "GbE" | "2.5GbE" | "NIC"))
 }
 
+fn ring_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let Some(info) = pf_ring::parse(cursor).filter(|info| is_interface_name(&info.name)) else { return };
+    let site = &mut *intake.site;
+    site.interface(&info.name);
+    site.put_some(&info.name, |i| &mut i.index, info.index);
+    site.put_some(&info.name, |i| &mut i.address, info.address);
+    let known = |driver: &At<String>| Knowledge::embedded().is_hardware(&driver.value).is_some();
+    site.put_some(&info.name, |i| &mut i.driver.name, info.driver.filter(known));
+}
+
 fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let asked = intake.command.and_then(|command| {
         let mut words = command.arguments.iter().skip_while(|word| *word != "dev");
@@ -240,6 +256,8 @@ fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     site.put_some(&name, |i| &mut i.index, found.index);
     site.put_some(&name, |i| &mut i.address, found.address);
     site.put_some(&name, |i| &mut i.link.up, found.connected);
+    let phy = found.radio.map(|at| at.map(|number| format!("phy{number}")));
+    site.put_some(&name, |i| &mut i.wireless.phy, phy);
     site.put_some(&name, |i| &mut i.wireless.power_save, found.power_save);
     site.put_some(&name, |i| &mut i.wireless.frequency, found.frequency);
     site.put_some(&name, |i| &mut i.wireless.signal, found.signal.map(|at| at.map(Decibel)));

@@ -85,8 +85,7 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| command.program == "lscpu",
         begins: |cursor| {
             lscpu::begins(cursor)
-                || lscpu::begins_parsable(cursor)
-                || cursor.peek().is_some_and(|line| lscpu::is_table(line.text))
+                || cursor.peek().is_some_and(|line| lscpu::is_table(line.text) || lscpu::is_parsable(line.text))
         },
         read: read_lscpu,
     },
@@ -281,32 +280,10 @@ fn read_free(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    let parsable = lscpu::begins_parsable(cursor);
-    let rows = if parsable { lscpu::parsable(cursor) } else { lscpu::table(cursor) };
-    let online: Vec<_> = rows.into_iter().filter(|row| row.value.online).collect();
-    if let Some(first) = online.first().filter(|_| !intake.is_filtered()) {
-        let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
-        intake.site.put_host(|host| &mut host.cpus, At::new(count, first.line));
-    }
-    // The snapshot has the lowest number of the CPUs that are threads of a core.
-    let mut cores: BTreeMap<u32, u32> = BTreeMap::new();
-    for row in &online {
-        if let Some(core) = row.value.core {
-            let lowest = cores.entry(core).or_insert(row.value.cpu);
-            *lowest = (*lowest).min(row.value.cpu);
-        }
-    }
-    for At { value, line } in online {
-        let source = intake.site.source(line);
-        super::cpu::row(intake, value.cpu, line, |cpu| {
-            if let Some(node) = value.node {
-                cpu.node = Reading::Known(node, source);
-            }
-            if let Some(lowest) = value.core.and_then(|core| cores.get(&core)) {
-                cpu.core = Reading::Known(*lowest, source);
-            }
-        });
-    }
+    let mut rows = lscpu::table(cursor);
+    rows.extend(lscpu::parsable(cursor));
+    rows.retain(|row| row.value.online);
+    put_cpus(intake, &rows);
     let Some(found) = lscpu::parse(cursor) else { return };
     let site = &mut *intake.site;
     if let Some(machine) = found.architecture {
@@ -328,6 +305,9 @@ fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(nodes) = found.nodes {
         site.put_host(|host| &mut host.processors.numa_nodes, nodes);
     }
+    if let Some(cache) = found.cache {
+        site.put_host(|host| &mut host.processors.llc, cache.map(|(_, bytes)| Bytes(bytes)));
+    }
     for (node, list) in found.node_cpus {
         for number in cpu_list::members(&list.value).unwrap_or_default() {
             let source = intake.site.source(list.line);
@@ -336,9 +316,56 @@ fn read_lscpu(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
+/// The CPUs of a list of all that are on line.
+fn put_cpus(intake: &mut Intake<'_>, rows: &[At<lscpu::CpuRow>]) {
+    let Some(first) = rows.first() else { return };
+    // Threads of a core have its number.
+    let mut lowest: BTreeMap<u32, u32> = BTreeMap::new();
+    for row in rows {
+        if let Some(core) = row.value.core {
+            let held = lowest.entry(core).or_insert(row.value.cpu);
+            *held = (*held).min(row.value.cpu);
+        }
+    }
+    let whole = !intake.is_filtered();
+    for At { value, line } in rows {
+        let source = intake.site.source(*line);
+        super::cpu::row(intake, value.cpu, *line, |cpu| {
+            if let Some(node) = value.node {
+                cpu.node = Reading::Known(node, source);
+            }
+            if let Some(core) = value.core.and_then(|core| lowest.get(&core)).filter(|_| whole) {
+                cpu.core = Reading::Known(*core, source);
+            }
+        });
+    }
+    if whole {
+        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        intake.site.put_host(|host| &mut host.cpus, At::new(count, first.line));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::capture::transcript::one;
+
+    #[test]
+    fn lists_of_cpus_name_cores_and_nodes() {
+        let table = "$ lscpu -e\nCPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE\n  0    0      0    0 0:0:0:0          yes\n\
+            \u{20} 1    0      0    1 1:1:1:0          yes\n  2    1      1    1 1:1:1:0          yes\n  3    1      1    0 0:0:0:0          no\n";
+        let parsable = "$ lscpu -p\n# The following is the parsable format, which can be fed to other\n# programs.\n\
+            # CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,1,0,0,,1,1,1,0\n2,1,1,1,,1,1,1,0\n";
+        for text in [table, parsable] {
+            let (snapshot, understood) = one(text);
+            assert_eq!(understood.left, []);
+            assert_eq!(snapshot.host.cpus.known(), Some(&3));
+            let cpus = snapshot.host.cpu_list.known().unwrap();
+            let seen: Vec<_> = cpus.iter().map(|cpu| (cpu.core.known().copied(), cpu.node.known().copied())).collect();
+            assert_eq!(seen, [(Some(0), Some(0)), (Some(1), Some(0)), (Some(1), Some(1))]);
+        }
+        let (snapshot, _) = one(&parsable.replace("lscpu -p", "lscpu -p | head -5"));
+        assert!(snapshot.host.cpus.is_unasked());
+    }
 
     #[test]
     fn the_host_is_described_by_many_tools() {
@@ -358,22 +385,6 @@ mod tests {
         assert_eq!((host.is_guest.known(), host.uptime.known().unwrap().0), (Some(&true), 433_080.0));
         assert_eq!(host.cpu_list.known().unwrap()[7].node.known(), Some(&0));
         assert_eq!(host.processors.numa_nodes.known(), Some(&1));
-    }
-
-    #[test]
-    fn cpus_one_by_one() {
-        let text = "$ lscpu -p\n# The following is the parsable format, which can be fed to other\n# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n\
-            0,0,0,0,,0,0,0,0\n1,1,0,1,,1,1,1,0\n2,0,0,0,,0,0,0,0\n";
-        let (snapshot, understood) = one(text);
-        assert_eq!(understood.left, []);
-        assert_eq!(snapshot.host.cpus.known(), Some(&3));
-        let cpus = snapshot.host.cpu_list.known().unwrap();
-        // CPU 2 is the second thread of the core of CPU 0.
-        assert_eq!((cpus[2].core.known(), cpus[1].core.known(), cpus[1].node.known()), (Some(&0), Some(&1), Some(&1)));
-        let (snapshot, _) =
-            one("$ lscpu -e\nCPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE\n0 0 0 0 0:0:0:0 yes\n1 - - - - no\n");
-        assert_eq!(snapshot.host.cpus.known(), Some(&1));
-        assert!(one("# CPU,Core\n").0.host.cpus.is_unasked());
     }
 
     #[test]

@@ -77,14 +77,24 @@ fn put_affinity(site: &mut Site, path: &str, cpus: &[u32], line: u32) {
 fn interrupts(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let Some(table) = per_cpu::parse(cursor) else { return };
     let partial = intake.is_filtered() || !table.has_head;
-    // The head of /proc/interrupts names the CPUs that are on line, that of /proc/softirqs those that could be.
-    let of_softirqs = table.rows.iter().any(|row| row.name == "NET_RX");
-    if table.has_head && !of_softirqs && intake.site.snapshot.host.cpus.known().is_none() {
-        let count = u32::try_from(table.cpus.len()).unwrap_or(u32::MAX);
-        intake.site.put_host(|host| &mut host.cpus, At::new(count, table.line));
-    }
     put(intake.site, &table, partial);
     soft(intake, &table, partial);
+    online(intake, &table);
+}
+
+/// The head of /proc/interrupts has a column for each CPU that is on line; that of /proc/softirqs for each that could be.
+/// Columns may be cut off at the right: then nothing stands behind the counts.
+fn online(intake: &mut Intake<'_>, table: &PerCpu) {
+    let cuts = |words: &[String]| words.first().is_some_and(|name| ["awk", "cut", "gawk"].contains(&name.as_str()));
+    let cut = intake.command.is_some_and(|command| {
+        cuts(std::slice::from_ref(&command.program)) || command.filters.iter().any(|filter| cuts(filter))
+    });
+    let of_interrupts =
+        |row: &Row| row.name.parse::<u32>().is_ok() && row.counts.len() == table.cpus.len() && !row.tail.is_empty();
+    if table.has_head && !cut && table.rows.iter().any(of_interrupts) {
+        let count = table.cpus.len() as u32;
+        intake.site.put_host(|host| &mut host.cpus, At::new(count, table.line));
+    }
 }
 
 /// Adds the soft interrupts of each CPU. The head names CPUs that could be: those that did nothing at all are not there.
@@ -214,12 +224,22 @@ mod tests {
             (vec![Some(12), Some(12)], true, false)
         );
         assert!(snapshot.interface("eth9").is_none());
-        assert_eq!(snapshot.host.cpus.known(), Some(&2));
         let irqs = snapshot.interface("eth0").unwrap().irqs.known().unwrap();
         assert_eq!((irqs.len(), irqs[0].number.as_str(), irqs[0].action.as_str()), (3, "58", "eth0-rx-0"));
         assert_eq!(irqs[1].counts.known().unwrap().get("cpu2").unwrap().total(), Some(7));
         // CPUs that never served it are left out.
         assert!(irqs[2].counts.known().unwrap().get("cpu2").is_none());
+    }
+
+    #[test]
+    fn a_column_for_each_cpu() {
+        let cpus = |text: &str| one(text).0.host.cpus.known().copied();
+        let head = "      CPU0  CPU1  CPU3\n";
+        let row = " 24:     1     0     0   PCI-MSI 1-edge      ahci\n";
+        assert_eq!(cpus(&format!("$ cat /proc/interrupts\n{head}{row}")), Some(3));
+        assert_eq!(cpus(&format!("$ cat /proc/interrupts\n{head} 24:     1     0     0\n")), None, "cut off");
+        assert_eq!(cpus(&format!("$ awk '{{print $1,$2,$3,$4,$5}}' /proc/interrupts\n{head}{row}")), None);
+        assert_eq!(cpus(&format!("$ cat /proc/softirqs\n{head}NET_RX:  5  0 0\n")), None, "CPUs that could be");
     }
 
     #[test]

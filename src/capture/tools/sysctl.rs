@@ -82,13 +82,18 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
     let keys = intake.command.map(keys).unwrap_or_default();
     let mut next = keys.iter();
+    let mut file = intake.command.and_then(applied);
     while let Some(line) = cursor.peek() {
+        if let (Some(file), Some(key)) = (&file, sysctl::unknown_key(line.text)) {
+            put_refused(intake, file.clone(), key, line.number);
+        } else if let Some(path) = sysctl::heading(line.text).filter(|_| file.is_some()) {
+            file = Some(path.to_owned());
+        }
         if let Some(setting) = sysctl::setting(line.text).filter(|setting| setting.printed || intake.command.is_some())
         {
             put(intake, setting.key, &setting.value, line.number);
         } else if sysctl::is_complaint(line.text) || sysctl::is_heading(line.text) {
             next.next();
-            gone(intake, line.text, line.number);
         } else if let Some(key) = next.next().filter(|_| is_value(line.text)) {
             // -n prints the value alone.
             put(intake, key.clone(), line.text, line.number);
@@ -99,26 +104,25 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
-/// A file sets a parameter that this kernel does not have: `sysctl -p` says so. Asked for one by name it says nothing of files.
-fn gone(intake: &mut Intake<'_>, text: &str, line: u32) {
-    let loads = |command: &Command| {
-        command.has_flag('p') || command.has("--load") || command.has("--system") || command.has_flag('f')
-    };
-    let Some(key) = sysctl::unknown_key(text).filter(|key| is_kept(key)) else { return };
-    if !intake.command.is_some_and(loads) || !intake.site.namespace.is_empty() {
+/// The file that a command applies, as far as it is told: `sysctl -p` reads /etc/sysctl.conf, and `--system` names each file
+/// before it.
+fn applied(command: &Command) -> Option<String> {
+    const LOADS: [&str; 4] = ["-p", "--load", "-f", "--system"];
+    if command.program != "sysctl" || !command.arguments.iter().any(|word| LOADS.contains(&word.as_str())) {
+        return None;
+    }
+    let named = command.last_operand().filter(|_| !command.has("--system"));
+    Some(named.unwrap_or("/etc/sysctl.conf").to_owned())
+}
+
+/// Notes a setting of a file that the kernel refused because it has no such parameter.
+fn put_refused(intake: &mut Intake<'_>, file: String, key: String, line: u32) {
+    let mut found = intake.site.snapshot.host.configured.known().cloned().unwrap_or_default();
+    if found.len() >= MOST || !intake.site.namespace.is_empty() || !is_kept(&key) {
         return;
     }
-    let mut found = intake.site.snapshot.host.configured.known().cloned().unwrap_or_default();
-    if found.len() < MOST {
-        let row = ConfiguredSetting {
-            manager: "sysctl".to_owned(),
-            file: "sysctl -p".to_owned(),
-            line,
-            key,
-            ..ConfiguredSetting::default()
-        };
-        found.push(row);
-    }
+    let row = ConfiguredSetting { manager: "sysctl".to_owned(), file, line, key, ..ConfiguredSetting::default() };
+    found.push(row);
     intake.site.put_host(|host| &mut host.configured, At::new(found, line));
 }
 
@@ -137,9 +141,10 @@ fn is_value(text: &str) -> bool {
     let plain = |char: char| char.is_ascii_alphanumeric() || " \t_-.,/+[]:".contains(char);
     let mut words = text.split_ascii_whitespace();
     let numbers = words.clone().all(|word| word.parse::<f64>().is_ok());
+    let key = text.trim().chars().all(|char| char.is_ascii_hexdigit() || char == ':' || char == '-');
     !text.trim().is_empty()
         && text.chars().all(plain)
-        && (numbers || words.all(|word| word.len() <= 24) && !text.ends_with(':'))
+        && (numbers || key || words.all(|word| word.len() <= 24) && !text.ends_with(':'))
 }
 
 /// The parameter and the value of a line `/proc/sys/net/core/rmem_max:212992`.
@@ -234,14 +239,43 @@ mod tests {
         );
         assert_eq!(snapshot.host.conntrack.max.known(), Some(&65_536));
         let configured = snapshot.host.configured.known().unwrap();
+        let seen: Vec<_> =
+            configured.iter().map(|one| (one.file.as_str(), one.key.as_str(), one.value.as_str())).collect();
         assert_eq!(
-            (configured.len(), configured[0].file.as_str(), configured[0].value.as_str()),
-            (2, "/etc/sysctl.conf", "16777216")
+            seen,
+            [
+                ("/etc/sysctl.conf", "net.core.rmem_max", "16777216"),
+                ("/etc/sysctl.conf", "net.ipv4.tcp_tw_recycle", "")
+            ]
         );
-        // What no kernel of today has stands in a file all the same.
-        assert_eq!((configured[1].key.as_str(), configured[1].value.as_str()), ("net.ipv4.tcp_tw_recycle", ""));
-        let asked = "$ sysctl net.ipv4.tcp_tw_recycle\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_tw_recycle: No such file or directory\n";
-        assert!(one(asked).0.host.configured.is_unasked());
+    }
+
+    #[test]
+    fn parameters_that_a_file_sets_in_vain() {
+        let refused = |text: &str| {
+            let (snapshot, understood) = one(text);
+            assert_eq!(understood.left, []);
+            let rows = snapshot.host.configured.known().cloned().unwrap_or_default();
+            rows.into_iter().map(|row| (row.file, row.key)).collect::<Vec<_>>()
+        };
+        let row = |file: &str, key: &str| (file.to_owned(), key.to_owned());
+        let old = "error: \"net.ipv4.tcp_fack\" is an unknown key\n";
+        assert_eq!(refused(&format!("# sysctl -p\n{old}")), [row("/etc/sysctl.conf", "net.ipv4.tcp_fack")]);
+        let named = "# sysctl -p /etc/sysctl.d/x.conf\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_abc: No such file or directory\n";
+        assert_eq!(refused(named), [row("/etc/sysctl.d/x.conf", "net.ipv4.tcp_abc")]);
+        let system = format!(
+            "# sysctl --system\n* Applying /etc/sysctl.d/10-a.conf ...\nnet.core.rmem_max = 1\n* Applying /etc/sysctl.d/20-b.conf ...\n{old}"
+        );
+        assert_eq!(refused(&system), [row("/etc/sysctl.d/20-b.conf", "net.ipv4.tcp_fack")]);
+        // Who only asks for a parameter has it in no file.
+        assert_eq!(
+            refused(
+                "# sysctl net.ipv4.tcp_fack\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_fack: No such file or directory\n"
+            ),
+            []
+        );
+        // It exists.
+        assert_eq!(refused("# sysctl -p\nsysctl: setting key \"net.ipv4.tcp_fack\": Read-only file system\n"), []);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `ethtool -m`: what a pluggable module says of itself.
 
 use crate::formats::cursor::{At, Cursor, pair};
+use crate::formats::module_memory::{self, Limits, Memory};
 
 /// A module. What the output leaves out is none or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +81,19 @@ fn number(value: &str) -> Option<f64> {
     value.split_ascii_whitespace().next()?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Most bytes of a memory.
+const MOST_BYTES: usize = 1 << 16;
+
+/// Where a row of the hexadecimal form stands, and its bytes.
+fn hex_row(text: &str) -> Option<(usize, Vec<u8>)> {
+    let (offset, rest) = text.strip_prefix("0x")?.split_once(':')?;
+    let bytes: Option<Vec<u8>> = rest
+        .split_ascii_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2))
+        .collect();
+    Some((usize::from_str_radix(offset, 16).ok()?, bytes?))
+}
+
 /// A row of the hexadecimal form: `0x0000:\t\t03 04 07`.
 fn is_hex(text: &str) -> bool {
     let hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit()) && !word.is_empty();
@@ -93,6 +107,7 @@ fn is_hex(text: &str) -> bool {
 /// Reads the rows of one module; none where no row comes next.
 pub fn parse(cursor: &mut Cursor<'_>) -> Option<Module> {
     let mut module = Module::default();
+    let mut bytes = Vec::new();
     while let Some(line) = cursor.peek() {
         if let Some((key, value)) = row(line.text) {
             // A second identifier is a second module.
@@ -102,16 +117,66 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Module> {
             module.take(key, value, line.number);
         } else if !is_hex(line.text.trim()) {
             break;
+        } else if let Some((offset, more)) = hex_row(line.text.trim())
+            && offset == bytes.len()
+            && bytes.len() < MOST_BYTES
+        {
+            bytes.extend(more);
         }
         if module.line == 0 {
             module.line = line.number;
         }
         cursor.take();
     }
+    if module.identifier.is_none()
+        && let Some(found) = module_memory::parse(&Memory::flat(&bytes))
+    {
+        module.decoded(found);
+    }
     (module.line > 0).then_some(module)
 }
 
 impl Module {
+    /// Takes what the bytes of the memory say, in the words of the other form.
+    fn decoded(&mut self, found: module_memory::Module) {
+        let line = self.line;
+        self.identifier = found.identifier.map(|word| At::new(word.to_owned(), line));
+        self.vendor = found.vendor.map(|text| At::new(text, line));
+        self.part = found.part.map(|text| At::new(text, line));
+        self.compliance = found.compliance.into_iter().flatten().map(|code| At::new(code.to_owned(), line)).collect();
+        self.bit_rate = found.bit_rate.map(|rate| At::new(rate, line));
+        let flag = |on: Option<bool>| on.map(|on| At::new(on, line));
+        (self.copper, self.diagnostics) = (flag(found.copper), flag(found.diagnostics));
+        (self.tx_fault, self.rx_los) = (flag(found.tx_fault), flag(found.rx_los));
+        let value = |value: Option<f64>| value.map(|value| At::new(value, line));
+        (self.temperature, self.voltage) = (value(found.temperature), value(found.voltage));
+        let lane = |lane: module_memory::Lane| Lane {
+            number: lane.number,
+            received: value(lane.received),
+            sent: value(lane.sent),
+            bias: value(lane.bias),
+        };
+        self.lanes = found.lanes.into_iter().map(lane).collect();
+        let all = found.thresholds;
+        let kinds = [
+            ("Laser rx power", all.received),
+            ("Laser output power", all.sent),
+            ("Laser bias current", all.bias),
+            ("Module temperature", all.temperature),
+        ];
+        for (what, limits) in kinds {
+            let Limits { high_alarm, low_alarm, high_warn, low_warn } = limits;
+            let named = [
+                ("high alarm", high_alarm),
+                ("low alarm", low_alarm),
+                ("high warning", high_warn),
+                ("low warning", low_warn),
+            ];
+            let named = named.into_iter().filter_map(|(which, limit)| Some((format!("{what} {which}"), value(limit)?)));
+            self.thresholds.extend(named);
+        }
+    }
+
     fn lane(&mut self, key: &str) -> Option<&mut Lane> {
         let digits =
             key.split_once("Chan").map_or("", |(_, rest)| rest.trim_start_matches(|char: char| !char.is_ascii_digit()));
@@ -231,6 +296,33 @@ mod tests {
         assert_eq!((module.lanes, module.temperature), (vec![lane], Some(At::new(38.27, 11))));
         assert_eq!(module.alarms, [At::new("Laser rx power low alarm".to_owned(), 13)]);
         assert_eq!(module.thresholds, [("Laser rx power low alarm".to_owned(), At::new(-20.0, 14))]);
+    }
+
+    #[test]
+    fn the_bytes_of_a_memory_say_the_same_as_the_rows() {
+        let mut memory = [0u8; 512];
+        (memory[0], memory[2], memory[3], memory[92], memory[93]) = (3, 7, 0x10, 0x68, 0x30);
+        memory[20..36].copy_from_slice(b"ACME            ");
+        // Diagnostics stand behind 256 bytes: 0.5719 mW sent, no light received; -20 dBm is alarming.
+        for (at, word) in [(32, 10_000u16), (34, 100), (36, 7943), (38, 158), (96, 0x2645), (98, 33_000), (102, 5719)] {
+            memory[256 + at..258 + at].copy_from_slice(&word.to_be_bytes());
+        }
+        let row = |(at, bytes): (usize, &[u8])| {
+            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("0x{:04x}:\t\t{}\n", at * 16, bytes.join(" "))
+        };
+        let rows: String = memory.chunks(16).enumerate().map(row).collect();
+        let (module, taken) = read(&format!("Offset\t\tValues\n------\t\t------\n{rows}"));
+        let told = |at: Option<At<String>>| at.unwrap().value;
+        assert_eq!((told(module.identifier), told(module.vendor), taken), ("SFP".into(), "ACME".into(), 34));
+        let lane = module.lanes[0].clone();
+        assert_eq!((lane.sent, lane.received), (Some(At::new(-2.43, 1)), Some(At::new(-40.0, 1))));
+        assert_eq!(module.temperature, Some(At::new(38.27, 1)));
+        let low = ("Laser rx power low alarm".to_owned(), At::new(-20.0, 1));
+        assert!(module.thresholds.contains(&low) && module.thresholds.len() == 16, "{:?}", module.thresholds);
+        // Cut short, and not from the beginning on.
+        assert_eq!(read("0x0000:\t\t03 04 07\n").0.identifier, None);
+        assert_eq!(read(&rows[rows.len() / 2..]).0.identifier, None);
     }
 
     #[test]

@@ -39,7 +39,6 @@ const PHRASES: &[&str] = &[
     "netdev watchdog",
     "transmit queue",
     "tx_timeout",
-    "brcmf_fw_crashed",
     "nic link is",
     "link becomes ready",
     "downshift",

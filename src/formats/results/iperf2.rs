@@ -194,7 +194,7 @@ fn size(text: &str) -> Option<u64> {
 fn csv(text: &str, line: u32) -> Option<Run> {
     let fields: Vec<&str> = text.split(',').collect();
     let [stamp, local, _, peer, _, id, interval, _, rate, rest @ ..] = fields.as_slice() else { return None };
-    let stamped = stamp.len() >= 14 && stamp[..14].bytes().all(|byte| byte.is_ascii_digit());
+    let stamped = stamp.bytes().take_while(u8::is_ascii_digit).count() >= 14;
     let (from, to) = interval.split_once('-')?;
     let (from, to): (f64, f64) = (from.parse().ok()?, to.parse().ok()?);
     let bits_per_second: f64 = rate.parse().ok()?;

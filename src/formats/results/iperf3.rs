@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Run;
 use super::row::{Row, average, brackets, connected, from_bracket, row};
+use super::{Run, Stand};
 use crate::formats::cursor::{Cursor, Line};
 use crate::formats::json;
 
@@ -250,66 +250,48 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
         } else {
             summed_up(head, role, &of_role().collect::<Vec<_>>(), base)
         };
-        let stall = stall(rows, role);
-        let found = found.map(|run| match stall {
-            Some(stall) if run.sent == Some(true) => {
-                Run { stalled: Some(stall.is_some()), stalled_window: stall, ..run }
-            }
-            _ => run,
-        });
-        runs.extend(found);
+        let intervals: Vec<&Row<'_>> =
+            rows.iter().map(|(row, _)| row).filter(|row| row.role == role && !row.is_sum()).collect();
+        let other_flows = !rows.iter().any(|(row, _)| row.role != role && row.bits_per_second == 0.0);
+        let alone = count == 1 && !head.udp && other_flows;
+        let stand = alone.then(|| stand(&intervals, head.mss)).flatten();
+        runs.extend(found.map(|run| Run { stand: stand.filter(|_| run.sent == Some(true)), ..run }));
     }
     runs
 }
 
-/// Intervals in a row without a byte that make a stall.
-const FEWEST: usize = 3;
-/// The largest window of one segment, in bytes: 9000 bytes of MTU, and the rounding of what is printed.
-const ONE_SEGMENT: f64 = 9100.0;
+/// Least intervals without a byte that make a stand.
+const STANDING: usize = 3;
+/// What a sender may have sent before, in bytes: segments of its first windows.
+const BEFORE: f64 = 1e6;
+/// No segment is larger, in bytes: the largest jumbo frames of Ethernet that are usual.
+const LARGEST_SEGMENT: u64 = 9216;
 
-/// The window of a stream of this role that came to a stall: it sent something, then nothing for some intervals, while its
-/// window stood still at one segment. Where the other direction stands still as well the link is gone. The outer option is
-/// none where no windows are printed.
-fn stall(rows: &[(Row<'_>, u32)], role: &str) -> Option<Option<u64>> {
-    let others = |from: f64, to: f64| {
-        let mut others = rows.iter().filter(|(row, _)| row.role != role && row.from >= from && row.to <= to).peekable();
-        others.peek().is_some() && others.all(|(row, _)| row.bits_per_second == 0.0)
-    };
-    let mut streams: std::collections::BTreeMap<&str, Vec<&Row<'_>>> = std::collections::BTreeMap::new();
-    for (row, _) in rows.iter().filter(|(row, _)| row.role == role && !row.is_sum()) {
-        streams.entry(row.id).or_default().push(row);
+/// Whether one stream of a sender came to a stand; none for few intervals, or where the congestion window is not printed.
+fn stand(rows: &[&Row<'_>], mss: Option<u64>) -> Option<Stand> {
+    let windows: Vec<u64> = rows.iter().map(|row| window(row)).collect::<Option<_>>()?;
+    if rows.len() <= STANDING {
+        return None;
     }
-    let mut told = false;
-    for stream in streams.values() {
-        let mut run: Vec<(&Row<'_>, f64)> = Vec::new();
-        let mut sent = false;
-        for row in stream {
-            let window = window(row);
-            told |= window.is_some();
-            match window.filter(|window| sent && row.bits_per_second == 0.0 && *window <= ONE_SEGMENT) {
-                Some(window) if run.last().is_none_or(|(_, held)| *held == window) => run.push((row, window)),
-                _ => run.clear(),
-            }
-            sent |= row.bits_per_second > 0.0;
-            if run.len() >= FEWEST && !others(run[0].0.from, row.to) {
-                return Some(Some(run[0].1.round() as u64));
-            }
-        }
-    }
-    told.then_some(None)
+    let first = rows.iter().position(|row| row.bits_per_second == 0.0);
+    let Some(first) = first.filter(|first| *first > 0) else { return Some(Stand::Flowed) };
+    let sent: f64 = rows[..first].iter().map(|row| row.bits_per_second * row.seconds() / 8.0).sum();
+    let standing = rows[first..].iter().take_while(|row| row.bits_per_second == 0.0).count();
+    let window = windows[first];
+    let still = windows[first..first + standing].iter().all(|held| *held == window);
+    // Printed with three digits.
+    let most = mss.map_or(LARGEST_SEGMENT, |mss| mss + mss / 50);
+    let again = rows[..first + standing].iter().filter_map(|row| retransmits(row)).sum::<u64>();
+    let stalled = sent < BEFORE && standing >= STANDING && still && (1..=most).contains(&window) && again > 0;
+    Some(if stalled { Stand::Stalled(window) } else { Stand::Flowed })
 }
 
-/// The window behind the retransmissions, in bytes: `3   8.74 KBytes`.
-fn window(row: &Row<'_>) -> Option<f64> {
+/// The congestion window at the end of an interval, in bytes: `3   8.74 KBytes`.
+fn window(row: &Row<'_>) -> Option<u64> {
     let [_, number, unit, ..] = row.rest.as_slice() else { return None };
-    let factor = match *unit {
-        "Bytes" => 1.0,
-        "KBytes" => 1024.0,
-        "MBytes" => 1_048_576.0,
-        "GBytes" => 1_073_741_824.0,
-        _ => return None,
-    };
-    Some(number.parse::<f64>().ok()? * factor)
+    let power = ["Bytes", "KBytes", "MBytes", "GBytes"].iter().position(|known| known == unit)? as i32;
+    let bytes = number.parse::<f64>().ok()? * 1024_f64.powi(power);
+    (bytes.is_finite() && (0.0..1e12).contains(&bytes)).then_some(bytes.round() as u64)
 }
 
 fn retransmits(row: &Row<'_>) -> Option<u64> {
@@ -368,55 +350,6 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// A test of 9000 bytes through a path that takes 1500, as rows of this rate and window.
-    fn rows(of: &[(&str, &str)]) -> String {
-        let mut text = String::from(
-            "Connecting to host 192.0.2.4, port 5201\n[  4] local 198.51.100.4 port 41528 connected to 192.0.2.4 port 5201\n\
-             [ ID] Interval           Transfer     Bandwidth       Retr  Cwnd\n",
-        );
-        for (at, (rate, window)) in of.iter().enumerate() {
-            text += &format!("[  4]   {at}.00-{}.00   sec   9 KBytes  {rate} Mbits/sec    1   {window}\n", at + 1);
-        }
-        text
-    }
-
-    #[test]
-    fn a_stall_is_told_from_a_slow_test() {
-        let small = "8.74 KBytes";
-        let stalled = |of: &[(&str, &str)]| parse(&rows(of)).first().map(|run| (run.stalled, run.stalled_window));
-        // 8.74 * 1024 = 8949.8
-        let hung = [("2.43", small), ("0.00", small), ("0.00", small), ("0.00", small)];
-        assert_eq!(stalled(&hung), Some((Some(true), Some(8950))));
-        assert_eq!(stalled(&hung[..3]), Some((Some(false), None)));
-        // It never sent anything: the other end is not there.
-        assert_eq!(stalled(&[("0.00", small); 5]).unwrap().0, Some(false));
-        assert_eq!(
-            stalled(&[("2.43", small), ("0.00", small), ("1.00", small), ("0.00", small), ("0.00", small)]).unwrap().0,
-            Some(false)
-        );
-        let wide = [("2.43", "88.4 KBytes"), ("0.00", "88.4 KBytes"), ("0.00", "88.4 KBytes"), ("0.00", "88.4 KBytes")];
-        assert_eq!(stalled(&wide).unwrap().0, Some(false));
-        // Without the column nobody knows.
-        assert_eq!(parse(FOUR)[0].stalled, Some(false));
-        let both = |back: &str| {
-            let mut text = String::from(
-                "Connecting to host 192.0.2.4, port 5201\n[ ID][Role] Interval           Transfer     Bitrate         Retr  Cwnd\n",
-            );
-            for at in 0..5 {
-                let rate = if at == 0 { "4.01" } else { "0.00" };
-                text += &format!(
-                    "[  5][TX-C]   {at}.00-{}.00   sec   9 KBytes  {rate} Mbits/sec    3   8.74 KBytes\n",
-                    at + 1
-                );
-                text += &format!("[  7][RX-C]   {at}.00-{}.00   sec  1 GBytes  {back} Gbits/sec\n", at + 1);
-            }
-            parse(&text).into_iter().map(|run| run.stalled).collect::<Vec<_>>()
-        };
-        assert_eq!(both("9.30"), [None, Some(true)]);
-        // Both directions stand still: the link is gone.
-        assert_eq!(both("0.00").last(), Some(&Some(false)));
-    }
-
     const FOUR: &str = "\
 Connecting to host 10.0.4.2, port 5201
 [  5] local 10.0.4.1 port 41058 connected to 10.0.4.2 port 5201
@@ -443,6 +376,52 @@ iperf Done.
         assert_eq!((run.bits_per_second, run.seconds, run.streams), (20.3e9, Some(10.0), 2));
         assert_eq!((run.retransmits, run.sent, run.line), (Some(33857), Some(true), 13));
         assert_eq!((run.local.as_deref(), run.peer.as_deref()), (Some("10.0.4.1"), Some("10.0.4.2")));
+    }
+
+    #[test]
+    fn a_sender_that_came_to_a_stand() {
+        let head = "Connecting to host 10.0.0.2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n";
+        let first = "[  5]   0.00-1.00   sec   297 KBytes  2.43 Mbits/sec    3   8.74 KBytes\n";
+        let zero = |from: u32, window: &str| {
+            format!("[  5]   {from}.00-{}.00   sec  0.00 Bytes  0.00 bits/sec    1   {window} KBytes\n", from + 1)
+        };
+        let standing = |count: u32| (1..=count).map(|from| zero(from, "8.74")).collect::<String>();
+        let stand = |text: &str| parse(text)[0].stand;
+        // 8.74 * 1024 = 8949.76
+        assert_eq!(stand(&format!("{head}{first}{}", standing(3))), Some(Stand::Stalled(8950)));
+        let cut = format!(
+            "{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n",
+            standing(2)
+        );
+        assert_eq!(stand(&cut), Some(Stand::Stalled(8950)));
+        let grown = format!("{head}{first}{}{}{}", zero(1, "8.74"), zero(2, "17.5"), zero(3, "8.74"));
+        assert_eq!(stand(&grown), Some(Stand::Flowed), "the window moved");
+        let fast = first.replace("2.43 Mbits", "2.43 Gbits");
+        assert_eq!(stand(&format!("{head}{fast}{}", standing(4))), Some(Stand::Flowed), "it had sent much before");
+        assert_eq!(stand(&format!("{head}{}", first.repeat(4))), Some(Stand::Flowed));
+        let wide = standing(4).replace("8.74", "87.4");
+        assert_eq!(stand(&format!("{head}{first}{wide}")), Some(Stand::Flowed), "no window of one segment");
+        let few = format!("{head}{}", first.repeat(3));
+        assert_eq!(stand(&few), None);
+        let bare = format!("{head}{first}{}", standing(4)).replace("   8.74 KBytes", "");
+        assert_eq!(stand(&bare), None, "the other end knows no window");
+    }
+
+    #[test]
+    fn the_other_direction_tells_a_dead_link() {
+        let row = |role: &str, from: u32, rate: &str, rest: &str| {
+            format!("[  5][{role}]   {from}.00-{}.00   sec  1 MBytes  {rate}/sec  {rest}\n", from + 1)
+        };
+        let test = |back: &str| {
+            let rows = (0..5).map(|at| {
+                let forth = if at == 0 { "4.01 Mbits" } else { "0.00 bits" };
+                row("TX-C", at, forth, "1   8.74 KBytes") + &row("RX-C", at, back, "")
+            });
+            format!("Connecting to host 10.0.0.2, port 5201\n{}", rows.collect::<String>())
+        };
+        let stands = |text: &str| parse(text).iter().filter_map(|run| run.stand).collect::<Vec<_>>();
+        assert_eq!(stands(&test("9.30 Gbits")), [Stand::Stalled(8950)]);
+        assert_eq!(stands(&test("0.00 bits")), []);
     }
 
     #[test]

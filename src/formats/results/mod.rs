@@ -29,6 +29,8 @@ pub struct Run {
     pub sent: Option<bool>,
     /// True for UDP.
     pub udp: bool,
+    /// Whether the sender came to a stand; none where the intervals do not show.
+    pub stand: Option<Stand>,
     /// Version of the program, for example `3.12`.
     pub version: Option<String>,
     /// Segment size in bytes.
@@ -39,11 +41,16 @@ pub struct Run {
     pub local: Option<String>,
     /// Address of the other end.
     pub peer: Option<String>,
-    /// After its first interval a sender sent nothing for at least three intervals in a row, with a window of one segment that
-    /// did not move; none where no windows are printed.
-    pub stalled: Option<bool>,
-    /// That window, in bytes.
-    pub stalled_window: Option<u64>,
+}
+
+/// Whether a sender came to a stand right at the beginning of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// It went on.
+    Flowed,
+    /// It sent less than a megabyte and then nothing for three intervals or more, and its congestion window stood still at
+    /// this many bytes, which is no more than a segment.
+    Stalled(u64),
 }
 
 /// Reads the output that begins with the next line; none where that is not the beginning of one. An output may hold no

@@ -6,6 +6,7 @@ use crate::snapshot::Snapshot;
 mod activity;
 mod configured;
 mod edited;
+mod hardware;
 mod isolation;
 mod live;
 mod namespaces;

@@ -28,6 +28,23 @@ proptest! {
         ethtool_replies::eee(&bytes);
         ethtool_replies::fec(&bytes);
         ethtool_replies::stats(&bytes, &ethtool::sets(&bytes));
+        ethtool_replies::private_flags(&bytes);
+        ethtool_replies::rss(&bytes);
+        link_details::xdp(&bytes);
+        filters::actions(&bytes);
+        dcb::pfc(&bytes);
+        wireless::radio(&bytes);
+        wireless::station(&bytes);
+        wireless::power_save(&bytes);
+        devlink::reporter(&bytes);
+        devlink::package(&bytes);
+        modules::bytes(&bytes);
+        ioctl::hashing_entries(&bytes);
+        ioctl::hashing(&bytes, u32::from(words));
+        ioctl::module_length(&bytes);
+        ioctl::module_bytes(&bytes);
+        ethtool::family_names(&bytes);
+        formats::module_memory::further(&bytes);
         bonds::bond(&bytes);
         bonds::member(&bytes);
         qdiscs::qdisc(&bytes);
@@ -79,6 +96,27 @@ proptest! {
             ethtool_replies::eee(&part);
             ethtool_replies::stats(&part, &ethtool::sets(&part));
             qdiscs::qdisc(&part);
+            filters::actions(&part);
+            ethtool_replies::private_flags(&part);
+            ethtool_replies::rss(&part);
+            dcb::pfc(&part);
+            wireless::station(&part);
+            devlink::reporter(&part);
+            devlink::package(&part);
+        }
+    }
+
+    /// A memory of any layout, as long as it is.
+    #[test]
+    fn any_memory_is_a_module(
+        identifier in any::<u8>(),
+        mut bytes in proptest::collection::vec(any::<u8>(), 1..700),
+    ) {
+        bytes[0] = identifier;
+        let module = formats::module_memory::parse(&formats::module_memory::Memory::flat(&bytes));
+        for lane in module.iter().flat_map(|module| &module.lanes) {
+            let power = [lane.received, lane.sent, lane.bias];
+            prop_assert!(power.into_iter().flatten().all(f64::is_finite));
         }
     }
 
@@ -86,6 +124,7 @@ proptest! {
     fn any_text_is_a_file(text in "[ -~\n\t=:\\[\\]\"']{0,200}", odd in any::<String>()) {
         for text in [text.as_str(), odd.as_str()] {
             formats::assignments::parse(text);
+            formats::aer::counts(text);
             formats::cpu_list::count(text);
             formats::cpu_list::members(text);
             formats::cpuinfo::parse(text);

@@ -13,7 +13,7 @@ use crate::formats::cursor::{At, Cursor};
 use crate::formats::ethtool::table::{self, Shape};
 use crate::formats::ethtool::{driver, features, headed, settings as settings_format, statistics};
 use crate::reading::Reading;
-use crate::snapshot::Feature;
+use crate::snapshot::{Feature, InterfaceKind};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "ethtool", answers: |command| asks(command, &[]), begins: begins_settings, read: settings::read },
@@ -166,6 +166,12 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let name = intake.interface_or_stand_in(device(intake.command), line);
     let site = &mut *intake.site;
     let full = |value: Option<At<String>>| value.filter(|at| !at.value.is_empty() && at.value != "N/A");
+    let kind = info.name.as_ref().and_then(|driver| Some(At::new(kind_of_driver(&driver.value)?, driver.line)));
+    if let Some(kind) = kind {
+        // What a tool said of the kind itself stays.
+        let source = site.source(kind.line);
+        site.interface(&name).kind.fill(Reading::Known(kind.value, source));
+    }
     site.put_some(&name, |interface| &mut interface.driver.name, full(info.name));
     site.put_some(&name, |interface| &mut interface.driver.version, full(info.version));
     site.put_some(&name, |interface| &mut interface.driver.firmware, full(info.firmware));
@@ -178,6 +184,17 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         Err(_) => site.put_absent(&name, |interface| &mut interface.device, bus.line),
     }
     site.put_some(&name, |interface| &mut interface.driver.bus_info, full(Some(bus)));
+}
+
+/// The kind of interface that a driver makes, for those that make one kind only.
+fn kind_of_driver(driver: &str) -> Option<InterfaceKind> {
+    let kind = match driver {
+        "bonding" => "bond",
+        "802.1Q VLAN Support" => "vlan",
+        "veth" | "bridge" | "vxlan" | "geneve" | "dummy" | "team" | "openvswitch" | "macvlan" | "macsec" => driver,
+        _ => return None,
+    };
+    Some(InterfaceKind::of_link_kind(kind))
 }
 
 fn offloads(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {

@@ -60,7 +60,15 @@ pub(super) fn hear(site: &mut Site, records: &[Record<'_>]) {
         let said = speaker(text);
         let driver = said.driver.filter(|driver| !GENERAL.contains(driver));
         let address = said.bus.filter(|bus| is_pci_address(bus)).and_then(|bus| bus.parse::<PciAddress>().ok());
+        of_radio(site, text, line);
         if let Some(address) = address {
+            let of_network = |driver: &&str| {
+                let known = Knowledge::embedded();
+                known.is_hardware(driver) == Some(true) || known.is_wireless(driver)
+            };
+            if let Some(driver) = driver.filter(of_network) {
+                site.put_pci(address, |function| &mut function.told_by, At::new(driver.to_owned(), line));
+            }
             of_function(site, address, said.driver.unwrap_or_default(), said.message, line);
         }
         let message = link::message(said.message);
@@ -158,7 +166,6 @@ fn kind_of(address: &str) -> Option<Bus> {
 
 /// What a message of a driver, or of the kernel when it found the function, says of a PCI function.
 fn of_function(site: &mut Site, address: PciAddress, driver: &str, message: &str, line: u32) {
-    of_driver(site, address, driver);
     if driver == "pci" {
         match pcie::found(message) {
             Some(Found::Function { id, class, kind }) => {
@@ -197,16 +204,23 @@ fn of_function(site: &mut Site, address: PciAddress, driver: &str, message: &str
     site.put_pci(address, |function| &mut function.note, At::new(note, line));
 }
 
-/// A driver of network devices speaks of such devices alone, whether it drives this one or failed to.
-fn of_driver(site: &mut Site, address: PciAddress, driver: &str) {
-    let knowledge = Knowledge::embedded();
-    let class = match () {
-        () if knowledge.is_wireless(driver) => 0x0280,
-        () if knowledge.is_hardware(driver) == Some(true) => 0x0200,
-        () => return,
-    };
-    let source = site.inferred(&format!("{driver}, which drives network devices alone"));
-    site.pci.function(address).class.fill(Reading::Known(class, source));
+/// Radios, and drivers of wireless cards, which the log names without an interface: `ieee80211 phy0: ...`,
+/// `brcmfmac: brcmf_sdio_checkdied: ...`.
+fn of_radio(site: &mut Site, text: &str, line: u32) {
+    let Some((front, _)) = text.split_once(": ") else { return };
+    let mut words = front.split_ascii_whitespace();
+    let first = words.next().unwrap_or_default();
+    if first == "ieee80211" {
+        let numbered = |word: &&str| {
+            let number = word.strip_prefix("phy").unwrap_or_default();
+            (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if let Some(phy) = words.next().filter(numbered) {
+            site.radios.phys.entry(phy.to_owned()).or_insert(line);
+        }
+    } else if Knowledge::embedded().is_wireless(first) {
+        site.radios.drivers.entry(first.to_owned()).or_insert(line);
+    }
 }
 
 /// What the kernel says of the machine while it starts.
