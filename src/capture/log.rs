@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::nameless;
 use super::site::Site;
 use crate::formats::kernel_log::Stamp;
 use crate::formats::kernel_log::sieve::Sieve;
@@ -92,8 +93,9 @@ pub(super) fn finish(site: &mut Site) {
         let by_date = by_date.and_then(|(now, stamp)| age(now, stamp.seconds(now, 0.0)?));
         let by_uptime = uptime.zip(entry.boot).and_then(|(uptime, boot)| age(uptime, boot));
         let age = by_date.or(by_uptime).or(entry.age);
-        lines.push(LogLine { age, text: entry.text, source: entry.source });
+        lines.push(LogLine { age, text: entry.text, source: entry.source, about: String::new() });
     }
+    nameless::place(site, &mut lines);
     if lines.iter().all(|line| line.age.is_some()) {
         lines.sort_by(|a, b| b.age.unwrap_or(0.0).total_cmp(&a.age.unwrap_or(0.0)));
     }

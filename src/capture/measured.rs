@@ -164,7 +164,7 @@ fn addresses_read(snapshot: &Snapshot) -> bool {
 }
 
 /// The interface that holds an address, or a network in which it lies.
-fn holder(snapshot: &Snapshot, address: Option<&str>) -> Option<String> {
+pub(super) fn holder(snapshot: &Snapshot, address: Option<&str>) -> Option<String> {
     let wanted: IpAddr = address?.split('%').next()?.parse().ok()?;
     let holds = |held: &String| held.split('/').next().and_then(|text| text.parse::<IpAddr>().ok()) == Some(wanted);
     let found =

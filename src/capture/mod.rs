@@ -7,6 +7,7 @@ mod command;
 mod containers;
 mod log;
 mod measured;
+mod nameless;
 mod pci;
 mod prompt;
 mod radios;
@@ -16,6 +17,7 @@ mod tools;
 mod totality;
 mod transcript;
 mod understood;
+mod ways;
 
 use std::fmt;
 use std::fs::File;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::Command;
 use super::measured::{self, Measured};
+use super::ways::{self, Ways};
 use super::{log, pci, radios, tools};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
@@ -58,6 +59,8 @@ pub(super) struct Site {
     pub all_parameters: bool,
     /// Radios that the kernel log names.
     pub radios: radios::Radios,
+    /// What `ip route get` answered.
+    pub ways: Ways,
     measured: Vec<Measured>,
     counters: Vec<CounterBlock>,
     /// Network namespace that each group of counters of the host was read in.
@@ -299,6 +302,7 @@ impl Site {
         pci::finish(&mut self);
         log::finish(&mut self);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
+        ways::finish(&mut self.snapshot, &self.ways);
         self.snapshot.sort();
         self.snapshot
     }

@@ -52,9 +52,13 @@ pub const SETTING: ScopeId = ScopeId(16);
 pub const CPU: ScopeId = ScopeId(17);
 /// A kernel thread that works for the network.
 pub const THREAD: ScopeId = ScopeId(18);
+/// A TCP socket that waits for connections.
+pub const LISTENER: ScopeId = ScopeId(19);
+/// A UDP socket.
+pub const UDP_SOCKET: ScopeId = ScopeId(20);
 
 /// Names of the scopes as expressions use them.
-const NAMES: [(&str, ScopeId); 19] = [
+const NAMES: [(&str, ScopeId); 21] = [
     ("host", HOST),
     ("iface", INTERFACE),
     ("device", DEVICE),
@@ -74,6 +78,8 @@ const NAMES: [(&str, ScopeId); 19] = [
     ("setting", SETTING),
     ("cpu", CPU),
     ("thread", THREAD),
+    ("listener", LISTENER),
+    ("udp_socket", UDP_SOCKET),
 ];
 
 /// All facts.
@@ -111,6 +117,8 @@ impl Catalogue {
             protocols::setting_entries(),
             processors::cpu_entries(),
             processors::thread_entries(),
+            protocols::listener_entries(),
+            protocols::udp_socket_entries(),
         ];
         scopes[usize::from(INTERFACE.0)].extend(counters::entries());
         for (number, counter) in Knowledge::embedded().canonical_counters().iter().enumerate() {

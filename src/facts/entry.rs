@@ -44,6 +44,8 @@ pub(super) enum Access {
     Row(RowGet, RowSet),
     /// A kernel parameter of the host.
     Sysctl(Parameter),
+    /// What files set a kernel parameter to at boot.
+    AtBoot(Parameter),
     /// A view of an offload feature of an interface.
     Offload(Offload),
     /// It follows from other facts.

@@ -42,7 +42,10 @@ pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
     for (at, line) in lines.iter().enumerate() {
         let text = line.text.to_lowercase();
         for (kind, spec) in knowledge.log_events().iter().enumerate().filter(|(_, spec)| spec.matches(&text)) {
-            let (interfaces, devices) = named(snapshot, &line.text);
+            let (mut interfaces, devices) = snapshot.named_in(&line.text);
+            if interfaces.is_empty() && !line.about.is_empty() {
+                interfaces.extend(snapshot.interfaces.iter().position(|interface| interface.name == line.about));
+            }
             // A line that names no device of this host says nothing about one.
             if spec.of == EventOf::Host || !interfaces.is_empty() || !devices.is_empty() {
                 events.push(Event { kind, line: at, interfaces, devices, speed: speed_in(&text) });
@@ -50,35 +53,6 @@ pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
         }
     }
     events
-}
-
-/// Interfaces and PCI functions that a line names; an address without its domain counts where the domain is 0.
-fn named(snapshot: &Snapshot, line: &str) -> (Vec<usize>, Vec<usize>) {
-    let words: Vec<&str> = line
-        .split(|c: char| !(c.is_ascii_alphanumeric() || "_.-:@".contains(c)))
-        .map(|word| word.trim_end_matches([':', '.', ',']))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let devices: Vec<usize> = (0..snapshot.devices.len())
-        .filter(|index| {
-            let full = snapshot.devices[*index].address.to_string();
-            words.iter().any(|word| {
-                word.eq_ignore_ascii_case(&full) || full.strip_prefix("0000:").is_some_and(|short| word == &short)
-            })
-        })
-        .collect();
-    let interfaces = (0..snapshot.interfaces.len())
-        .filter(|index| {
-            let interface = &snapshot.interfaces[*index];
-            let by_address = interface
-                .device
-                .known()
-                .is_some_and(|address| devices.iter().any(|device| snapshot.devices[*device].address == *address));
-            let by_radio = interface.wireless.phy.known().is_some_and(|phy| words.contains(&phy.as_str()));
-            by_address || by_radio || words.contains(&interface.name.as_str())
-        })
-        .collect();
-    (interfaces, devices)
 }
 
 /// Facts of an event.
@@ -141,7 +115,12 @@ mod tests {
         let text = r#"{"schema": "netdoctor.snapshot/1", "interfaces": [{"name": "eth0", "device": ["0000:01:00.0", "assumed"]}, {"name": "eth1"}],
             "devices": [{"address": "0000:01:00.0"}]}"#;
         let mut snapshot = Snapshot::from_json(text).unwrap();
-        let line = |text: &&str| LogLine { age: Some(5.0), text: (*text).into(), source: SourceId::ASSUMED };
+        let line = |text: &&str| LogLine {
+            age: Some(5.0),
+            text: (*text).into(),
+            source: SourceId::ASSUMED,
+            about: String::new(),
+        };
         snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), SourceId::ASSUMED);
         snapshot
     }

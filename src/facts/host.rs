@@ -1,16 +1,17 @@
 //! Facts of scope `host`.
 
-use super::catalogue::{CPU, EVENT, FLOW, HOST, MEASUREMENT, NFS, ROUTE, SETTING, THREAD};
+use super::catalogue::{CPU, EVENT, FLOW, HOST, LISTENER, MEASUREMENT, NFS, ROUTE, SETTING, THREAD, UDP_SOCKET};
 use super::entry::{Access, Entry, Put, derived, facts};
 use super::unit::Unit;
 use super::{Derived, events, measurements, placement, protocols, rows, sysctl};
 use crate::lang::{Dim, Type, Value};
 use crate::reading::{Bytes, Reading, Seconds, Version};
-use crate::snapshot::{ConfiguredSetting, Cpu, Flow, Host, NfsMount, Route, Thread};
+use crate::snapshot::{ConfiguredSetting, Cpu, Flow, Host, Listener, NfsMount, Route, Thread, UdpSocket};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = readings();
     entries.extend(sysctl::entries());
+    entries.extend(sysctl::at_boot());
     entries.push(Entry {
         path: "log_lines".into(),
         kind: Type::PLAIN,
@@ -36,6 +37,20 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend(placement::host_entries());
     entries.extend([
         derived("flows", Type::list(Type::Entity(FLOW)), Unit::Plain, "TCP connections", rows::list::<Flow>),
+        derived(
+            "listeners",
+            Type::list(Type::Entity(LISTENER)),
+            Unit::Plain,
+            "TCP sockets that wait for connections",
+            rows::list::<Listener>,
+        ),
+        derived(
+            "udp_sockets",
+            Type::list(Type::Entity(UDP_SOCKET)),
+            Unit::Plain,
+            "UDP sockets",
+            rows::list::<UdpSocket>,
+        ),
         derived("routes", Type::list(Type::Entity(ROUTE)), Unit::Plain, "routes", rows::list::<Route>),
         derived("cpu", Type::list(Type::Entity(CPU)), Unit::Plain, "online CPUs", rows::list::<Cpu>),
         derived(

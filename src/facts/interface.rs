@@ -19,7 +19,11 @@ use crate::snapshot::{
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries: Vec<Entry> = readings()
         .into_iter()
-        .map(|entry| if entry.path == "port.physical" { inferred(entry, is_physical) } else { entry })
+        .map(|entry| match entry.path.as_str() {
+            "port.physical" => inferred(entry, is_physical),
+            "is_default_route" => inferred(entry, placement::is_default_route),
+            _ => entry,
+        })
         .collect();
     entries.extend([
         derived("name", Type::Text, Unit::Plain, "kernel name of the interface", |facts, index| {
@@ -113,24 +117,24 @@ pub(super) fn entries() -> Vec<Entry> {
             measurements::verdict,
         ),
         derived("rate.rx", Type::number(Dim::RATE), Unit::BitsPerSecond, "received in the sample", |facts, index| {
-            facts.same_as(INTERFACE, index, "counter.rx_bytes.rate")
+            rate(facts, index, "rx_bytes", "rate.rx_read")
         }),
         derived("rate.tx", Type::number(Dim::RATE), Unit::BitsPerSecond, "sent in the sample", |facts, index| {
-            facts.same_as(INTERFACE, index, "counter.tx_bytes.rate")
+            rate(facts, index, "tx_bytes", "rate.tx_read")
         }),
         derived(
             "load.rx",
             Type::PLAIN,
             Unit::Share,
             "received in the sample as a share of the link's speed",
-            |facts, index| load(facts, index, "counter.rx_bytes.rate"),
+            |facts, index| load(facts, index, "rate.rx"),
         ),
         derived(
             "load.tx",
             Type::PLAIN,
             Unit::Share,
             "sent in the sample as a share of the link's speed",
-            |facts, index| load(facts, index, "counter.tx_bytes.rate"),
+            |facts, index| load(facts, index, "rate.tx"),
         ),
     ]);
     let rate = Type::number(Dim::RATE);
@@ -276,6 +280,8 @@ fn readings() -> Vec<Entry> {
         "usb.version" = usb.version: String, "lsusb -v", "version of the standard that the USB device names";
         "usb.product" = usb.product: String, "lsusb", "name that the USB device gives";
         "wifi.signal" = wireless.signal: Decibel, "iw dev {if} link", "signal of the access point in dBm";
+        "rate.rx_read" = rates.rx: BitsPerSecond, "sar -n DEV 1 5", "received per second, as a tool printed it";
+        "rate.tx_read" = rates.tx: BitsPerSecond, "sar -n DEV 1 5", "sent per second, as a tool printed it";
         "wifi.tx_bitrate" = wireless.tx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame sent";
         "wifi.rx_bitrate" = wireless.rx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame received";
         "wifi.power_save" = wireless.power_save: bool, "iw dev {if} get power_save", "power saving is on";
@@ -361,6 +367,13 @@ fn is_physical(facts: &Facts<'_>, index: usize) -> Derived {
 }
 
 /// Rate of a byte counter as a share of the link's speed.
+/// The rate of a counter; where there is none, what a tool printed.
+fn rate(facts: &Facts<'_>, index: usize, counter: &str, read: &str) -> Derived {
+    let counted = facts.same_as(INTERFACE, index, &format!("counter.{counter}.rate"));
+    let read = facts.same_as(INTERFACE, index, read);
+    if counted.state == State::Unknown && read.state != State::Unknown { read } else { counted }
+}
+
 fn load(facts: &Facts<'_>, index: usize, path: &str) -> Derived {
     let rate = facts.same_as(INTERFACE, index, path);
     let from = [rate.from, facts.key(INTERFACE, index, "link.speed")].concat();

@@ -323,6 +323,7 @@ impl<'a> Facts<'a> {
                 get(self.snapshot, owner, place)
             }
             Access::Sysctl(parameter) => Some(parameter.get(&self.snapshot.host)),
+            Access::AtBoot(parameter) => Some(parameter.at_boot(&self.snapshot.host)),
             Access::Offload(offload) => self.snapshot.interfaces.get(index).map(|interface| offload.get(interface)),
             Access::Derived(_) | Access::Counter(..) => None,
         }
@@ -462,6 +463,7 @@ pub fn set(snapshot: &mut Snapshot, entity: Entity, path: &str, put: &Put) -> Re
             }
         }
         Some(Access::Sysctl(parameter)) => parameter.set(&mut snapshot.host, put),
+        Some(Access::AtBoot(parameter)) => parameter.set_at_boot(&mut snapshot.host, put),
         Some(Access::Offload(offload)) => offload.set(snapshot.interfaces.get_mut(index).ok_or_else(gone)?, put),
         Some(Access::Measurement(_, set)) => match &mut snapshot.host.measured {
             Reading::Known(all, _) => set(all.get_mut(index).ok_or_else(gone)?, put),

@@ -3,13 +3,14 @@
 use super::catalogue::{FLOW, INTERFACE, NFS};
 use super::entry::{Access, Entry, Put, derived};
 use super::fact::Fact;
-use super::placement::best_route;
 use super::rows::row_facts;
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::lang::{Dim, Key, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds};
-use crate::snapshot::{ConfiguredSetting, CounterBlock, Flow, Growth, Host, NfsMount, Route};
+use crate::snapshot::{
+    ConfiguredSetting, CounterBlock, Flow, Growth, Host, Listener, NfsMount, Route, UdpSocket, best_route,
+};
 
 /// Facts of a TCP connection.
 pub(super) fn flow_entries() -> Vec<Entry> {
@@ -156,6 +157,31 @@ fn limited(facts: &Facts<'_>, index: usize, path: &str, held: fn(&Flow) -> &Read
     Derived::of(state, from)
 }
 
+/// Facts of a TCP socket that waits for connections.
+pub(super) fn listener_entries() -> Vec<Entry> {
+    row_facts! { Listener;
+        "program" = program: String, "sudo ss -ltnp", "program that holds it";
+        "waiting" = waiting: u32, "ss -ltn", "connections that wait to be accepted";
+        "most" = most: u32, "ss -ltn", "most connections that may wait";
+        "rcvbuf" = receive_buffer: Bytes, "ss -ltnm", "receive buffer that its connections begin with";
+        "sndbuf" = send_buffer: Bytes, "ss -ltnm", "send buffer that its connections begin with";
+        names
+        "local" = local: String, "own address and port";
+    }
+}
+
+/// Facts of a UDP socket.
+pub(super) fn udp_socket_entries() -> Vec<Entry> {
+    row_facts! { UdpSocket;
+        "program" = program: String, "sudo ss -uanp", "program that holds it";
+        "recv_q" = receive_queue: Bytes, "ss -uan", "bytes that the program has not read yet";
+        "rcvbuf" = receive_buffer: Bytes, "ss -uanm", "receive buffer";
+        "drops" = drops: u64, "ss -uanm", "datagrams that found no room since it was opened";
+        names
+        "local" = local: String, "own address and port";
+    }
+}
+
 /// Facts of a route.
 pub(super) fn route_entries() -> Vec<Entry> {
     row_facts! { Route;
@@ -177,6 +203,7 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
     let mut entries = row_facts! { NfsMount;
         "export" = export: String, "nfsstat -m", "server and export";
         "server" = server: String, "nfsstat -m", "address of the server";
+        "interface" = interface: String, "ip route get SERVER", "interface by which the route to its server leaves, as the kernel answered";
         "version" = version: String, "nfsstat -m", "version of the protocol";
         "transport" = transport: String, "nfsstat -m", "transport";
         "nconnect" = nconnect: u32, "nfsstat -m", "connections";
@@ -193,8 +220,11 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
         Unit::Plain,
         "interface by which the route to its server leaves",
         |facts, index| {
-            let from = facts.key(NFS, index, "server");
+            let from = ["interface", "server"].iter().flat_map(|path| facts.key(NFS, index, path)).collect();
             let Some((_, mount)) = facts.row::<NfsMount>(index) else { return Derived::none() };
+            if let Some(name) = mount.interface.known() {
+                return interface(facts, Some(name), from);
+            }
             let routes = facts.snapshot().host.routes.known();
             let route = routes.zip(mount.server.known()).and_then(|(routes, server)| best_route(routes, server));
             interface(facts, route.and_then(|route| route.interfaces.known()?.first()).map(String::as_str), from)

@@ -1,12 +1,14 @@
 //! Rows: lists of things that belong to an interface or to the host, each a scope of its own.
 
-use super::catalogue::{ACTION, CPU, FLOW, IRQ, LANE, MEMBER, NFS, QDISC, QUEUE, REPORTER, ROUTE, SETTING, THREAD};
+use super::catalogue::{
+    ACTION, CPU, FLOW, IRQ, LANE, LISTENER, MEMBER, NFS, QDISC, QUEUE, REPORTER, ROUTE, SETTING, THREAD, UDP_SOCKET,
+};
 use super::{Derived, Facts};
 use crate::lang::{ScopeId, Value};
 use crate::reading::Reading;
 use crate::snapshot::{
-    BondMember, ConfiguredSetting, Cpu, Flow, HealthReporter, Irq, ModuleLane, NfsMount, Qdisc, Queue, Route, Snapshot,
-    TcAction, Thread,
+    BondMember, ConfiguredSetting, Cpu, Flow, HealthReporter, Irq, Listener, ModuleLane, NfsMount, Qdisc, Queue, Route,
+    Snapshot, TcAction, Thread, UdpSocket,
 };
 
 /// A kind of row: where its lists stand, and what people call one.
@@ -82,6 +84,8 @@ rows! {
     TcAction, ACTION, interface.tc_actions, |row, of| format!("{} at {} of {of}", row.kind, row.hook);
     HealthReporter, REPORTER, interface.devlink.health, |row, of| format!("{} reporter of {of}", row.name);
     Flow, FLOW, host.flows, |row, _of| format!("{} to {}", row.local, row.peer);
+    Listener, LISTENER, host.listeners, |row, _of| row.local.clone();
+    UdpSocket, UDP_SOCKET, host.udp_sockets, |row, _of| row.local.clone();
     Route, ROUTE, host.routes, |row, _of| format!("route to {}", row.destination);
     NfsMount, NFS, host.nfs, |row, _of| row.path.clone();
     Cpu, CPU, host.cpu_list, |row, _of| format!("cpu{}", row.number);

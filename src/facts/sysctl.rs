@@ -1,10 +1,11 @@
-//! Kernel parameters as typed facts: `host.sysctl.net.ipv4.tcp_rmem.max`.
+//! Kernel parameters as typed facts: what they are, `host.sysctl.net.ipv4.tcp_rmem.max`, and what files set them to at the
+//! next boot, `host.at_boot.net.ipv4.tcp_rmem.max`.
 
 use super::entry::{Access, Entry, Put};
 use super::unit::Unit;
 use crate::lang::{Dim, Type, Value};
 use crate::reading::Reading;
-use crate::snapshot::Host;
+use crate::snapshot::{ConfiguredSetting, Host};
 
 /// How the text of a parameter is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,59 @@ impl Parameter {
         }
     }
 
+    /// What files set this parameter to at boot: the row that wins, or the last one where nobody knows which does. Absent
+    /// where no file sets it. A list whose rows nobody compared is that of single files, and others may set it.
+    pub(super) fn at_boot(self, host: &Host) -> Reading<Value> {
+        match &host.configured {
+            Reading::Known(rows, source) => match rows.iter().rev().find(|row| self.is_set_by(row)) {
+                Some(row) => match self.value(&row.value) {
+                    Some(value) => Reading::Known(value, row.wins.source().unwrap_or(*source)),
+                    None => Reading::default(),
+                },
+                None if rows.iter().any(|row| row.wins.is_unasked()) => Reading::default(),
+                None => Reading::Absent(*source),
+            },
+            Reading::Absent(source) => Reading::Absent(*source),
+            Reading::Unknown(gap) => Reading::Unknown(*gap),
+        }
+    }
+
+    /// True for a row of sysctl of this parameter that no other file overrides. Files may part the words of a name by slashes
+    /// and have a dash before it.
+    fn is_set_by(self, row: &ConfiguredSetting) -> bool {
+        row.manager == "sysctl"
+            && row.wins.known() != Some(&false)
+            && row.key.trim_start_matches('-').replace('/', ".") == self.name
+    }
+
+    /// Writes what files set this parameter to; of several numbers the others stay.
+    pub(super) fn set_at_boot(self, host: &mut Host, put: &Put) -> Result<(), String> {
+        let mut rows = host.configured.known().cloned().unwrap_or_default();
+        let before = rows.iter().rev().find(|row| self.is_set_by(row)).cloned();
+        rows.retain(|row| !self.is_set_by(row));
+        let (value, source) = match put {
+            Put::Known(value, source) => {
+                (Some(self.text(value, before.as_ref().map_or("", |row| row.value.as_str()))?), Some(*source))
+            }
+            Put::Absent(source) => (None, Some(*source)),
+            // A text that is no number is what a value looks like that nobody could read.
+            Put::Unknown(_) => (Some(String::new()), None),
+        };
+        if let Some(value) = value {
+            let named = || ConfiguredSetting {
+                manager: "sysctl".into(),
+                file: "/etc/sysctl.conf".into(),
+                key: self.name.into(),
+                wins: Reading::Known(true, crate::reading::SourceId::ASSUMED),
+                ..ConfiguredSetting::default()
+            };
+            rows.push(ConfiguredSetting { value, ..before.unwrap_or_else(named) });
+        }
+        let source = host.configured.source().or(source).unwrap_or(crate::reading::SourceId::ASSUMED);
+        host.configured = Reading::Known(rows, source);
+        Ok(())
+    }
+
     /// Writes the parameter; of several numbers the others stay.
     pub(super) fn set(self, host: &mut Host, put: &Put) -> Result<(), String> {
         let mut all = host.sysctl.known().cloned().unwrap_or_default();
@@ -186,9 +240,26 @@ impl Parameter {
 
 /// Facts `host.sysctl.*`.
 pub(super) fn entries() -> Vec<Entry> {
+    // One small text per parameter, for as long as the program runs.
+    let command =
+        |parameter: &Parameter| -> &'static str { Box::leak(format!("sysctl {}", parameter.name).into_boxed_str()) };
+    named("sysctl", |parameter| (parameter.doc.into(), command(parameter), Access::Sysctl(*parameter)))
+}
+
+/// Facts `host.at_boot.*`.
+pub(super) fn at_boot() -> Vec<Entry> {
+    const COMMAND: &str = "cat /etc/sysctl.conf /etc/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf";
+    named("at_boot", |parameter| {
+        (format!("what files set it to at boot: {}", parameter.doc), COMMAND, Access::AtBoot(*parameter))
+    })
+}
+
+/// An entry for each parameter, with these meanings, commands and accesses.
+fn named(front: &str, of: impl Fn(&Parameter) -> (String, &'static str, Access)) -> Vec<Entry> {
     PARAMETERS
         .iter()
         .map(|parameter| {
+            let (doc, command, access) = of(parameter);
             let (kind, unit) = match parameter.shape {
                 Shape::Bytes | Shape::BytesAt(_) => (Type::number(Dim::DATA), Unit::Bytes),
                 Shape::Number | Shape::NumberAt(_) => (Type::PLAIN, Unit::Plain),
@@ -198,13 +269,12 @@ pub(super) fn entries() -> Vec<Entry> {
             let dot = if parameter.field.is_empty() { "" } else { "." };
             Entry {
                 // A dash would be a minus in a rule.
-                path: format!("sysctl.{}{dot}{}", parameter.name.replace('-', "_"), parameter.field),
+                path: format!("{front}.{}{dot}{}", parameter.name.replace('-', "_"), parameter.field),
                 kind,
                 unit,
-                doc: parameter.doc.into(),
-                // One small text per parameter, for as long as the program runs.
-                command: Box::leak(format!("sysctl {}", parameter.name).into_boxed_str()),
-                access: Access::Sysctl(*parameter),
+                doc,
+                command,
+                access,
             }
         })
         .collect()
@@ -235,5 +305,44 @@ mod tests {
     fn a_parameter_that_the_kernel_does_not_have_is_absent() {
         let host = Host { sysctl: Reading::Known([].into(), SourceId::ASSUMED), ..Host::default() };
         assert!(parameter("net.bridge.bridge-nf-call-iptables", "").get(&host).is_absent());
+    }
+
+    #[test]
+    fn files_say_what_will_be() {
+        let row = |key: &str, value: &str, wins: Option<bool>| ConfiguredSetting {
+            manager: "sysctl".into(),
+            key: key.into(),
+            value: value.into(),
+            wins: wins.map_or_else(Reading::default, |wins| Reading::Known(wins, SourceId::ASSUMED)),
+            ..ConfiguredSetting::default()
+        };
+        let max = parameter("net.ipv4.tcp_rmem", "max");
+        let mut host = Host::default();
+        assert!(max.at_boot(&host).gap().is_some());
+        let with = |rows: Vec<ConfiguredSetting>| Host {
+            configured: Reading::Known(rows, SourceId::ASSUMED),
+            ..Host::default()
+        };
+        // The last row counts where nobody knows which wins, and a name may be written as a path.
+        host.configured = with(vec![
+            row("net.ipv4.tcp_rmem", "4096 131072 1000", None),
+            row("-net/ipv4/tcp_rmem", "4096 131072 2000", None),
+            row("net.core.rmem_max", "x", None),
+        ])
+        .configured;
+        assert_eq!(max.at_boot(&host).known(), Some(&Value::Number(16_000.0)));
+        assert!(parameter("net.core.rmem_max", "").at_boot(&host).gap().is_some());
+        // Nobody compared these with other files.
+        assert!(parameter("net.core.wmem_max", "").at_boot(&host).is_unasked());
+        let two = with(vec![row("net.core.rmem_max", "1", Some(true)), row("net.core.rmem_max", "2", Some(false))]);
+        assert_eq!(parameter("net.core.rmem_max", "").at_boot(&two).known(), Some(&Value::Number(8.0)));
+        assert!(parameter("net.core.wmem_max", "").at_boot(&two).is_absent());
+        max.set_at_boot(&mut host, &Put::Known(Value::Number(8.0 * 3000.0), SourceId::ASSUMED)).unwrap();
+        assert_eq!(host.configured.known().unwrap().last().unwrap().value, "4096 131072 3000");
+        let mut none = with(Vec::new());
+        max.set_at_boot(&mut none, &Put::Known(Value::Number(8.0), SourceId::ASSUMED)).unwrap();
+        assert!(parameter("net.core.wmem_max", "").at_boot(&none).is_absent());
+        max.set_at_boot(&mut none, &Put::Absent(SourceId::ASSUMED)).unwrap();
+        assert!(max.at_boot(&none).is_absent());
     }
 }

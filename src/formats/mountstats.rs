@@ -1,4 +1,4 @@
-//! /proc/self/mountstats: what the NFS client knows of each mount. And of /proc/self/mounts the address of its server.
+//! /proc/self/mountstats: what the NFS client knows of each mount. And NFS mounts as /proc/self/mounts and `mount` list them.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,8 @@ fn operation(line: &str) -> Option<(u64, u64)> {
     Some((figures.next()??, figures.next()??))
 }
 
-fn options(list: &str) -> BTreeMap<String, String> {
+/// Options by their names: `rw,vers=3`.
+pub fn options(list: &str) -> BTreeMap<String, String> {
     list.split(',')
         .map(|option| option.split_once('=').unwrap_or((option, "")))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -87,6 +88,28 @@ pub fn servers(mounts: &str) -> BTreeMap<String, String> {
         (kind == "nfs" || kind == "nfs4").then(|| (plain(path), address))
     };
     mounts.lines().filter_map(row).collect()
+}
+
+/// A line of /proc/self/mounts: `SERVER:EXPORT PATH nfs4 rw,vers=4.2 0 0`, or of `mount`:
+/// `SERVER:EXPORT on PATH type nfs4 (rw,vers=4.2)`. Mounts of other kinds are without options.
+pub fn listed(text: &str) -> Option<Mount> {
+    let (export, path, kind, list) = match text.split_once(" on ") {
+        Some((export, rest)) => {
+            let (path, rest) = rest.split_once(" type ")?;
+            let (kind, rest) = rest.split_once(" (")?;
+            (export, path, kind, rest.trim_end().strip_suffix(')')?)
+        }
+        None => {
+            let mut words = text.trim_end().split(' ');
+            let four = (words.next()?, words.next()?, words.next()?, words.next()?);
+            let rest: Vec<&str> = words.collect();
+            let numbers = rest.len() == 2 && rest.iter().all(|word| word.parse::<u32>().is_ok());
+            (numbers && four.1.starts_with('/')).then_some(four)?
+        }
+    };
+    let of_nfs = kind == "nfs" || kind == "nfs4";
+    let options = if of_nfs { options(list) } else { BTreeMap::new() };
+    Some(Mount { export: plain(export), path: plain(path), options, ..Mount::default() })
 }
 
 /// The kernel writes blanks, tabs, line feeds and backslashes of a name as three octal digits.
@@ -144,6 +167,25 @@ mod tests {
         let mounts = "proc /proc proc rw 0 0\nnas:/vol /mnt/a\\040b nfs4 rw,addr=192.0.2.9,clientaddr=192.0.2.7 0 0\n\
                       x /y ext4 rw,addr=1 0 0\n";
         assert_eq!(servers(mounts), [("/mnt/a b".to_owned(), "192.0.2.9".to_owned())].into());
+    }
+
+    #[test]
+    fn lists_of_mounts() {
+        let table = listed("nas:/vol /mnt/a\\040b nfs4 rw,vers=4.2,addr=192.0.2.9 0 0").unwrap();
+        let printed = listed("nas:/vol on /mnt/a b type nfs4 (rw,vers=4.2,addr=192.0.2.9)").unwrap();
+        assert_eq!(table, printed);
+        assert_eq!((table.path.as_str(), table.options["addr"].as_str()), ("/mnt/a b", "192.0.2.9"));
+        assert!(listed("/dev/sda1 on / type ext4 (rw,relatime)").unwrap().options.is_empty());
+        for other in [
+            "",
+            "nas:/vol on /mnt",
+            "nas:/vol on /mnt type nfs4 (rw,vers=4",
+            "a b c d",
+            "a b nfs rw 0 0",
+            "a /b nfs rw 0 x",
+        ] {
+            assert_eq!(listed(other), None, "{other}");
+        }
     }
 
     #[test]

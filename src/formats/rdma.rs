@@ -1,4 +1,4 @@
-//! `ibdev2netdev`, `ibstat`, `ibstatus` and `ibv_devinfo`.
+//! `ibdev2netdev`, `ibstat`, `ibstatus`, `ibv_devinfo`, and `rdma` of iproute2.
 
 use super::cursor::{At, Cursor, pair};
 use super::kernel_log::speaker::is_pci_address;
@@ -84,9 +84,81 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Vec<At<Port>>> {
     (!ports.is_empty()).then_some(ports)
 }
 
+/// A line of `rdma link` or `rdma statistic`: `link mlx5_0/1 state ACTIVE netdev eth0`, `link mlx5_0/1 out_of_buffer 0 ...`.
+/// Older versions print `1/1: mlx5_0/1: state ACTIVE`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// RDMA device.
+    pub device: String,
+    /// Port, from 1.
+    pub port: u32,
+    /// Words behind it in pairs: `state` and `ACTIVE`, names of counters and their values.
+    pub pairs: Vec<(String, String)>,
+}
+
+impl Link {
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(held, _)| held == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The counters.
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        self.pairs.iter().filter_map(|(name, value)| Some((name.clone(), value.parse().ok()?))).collect()
+    }
+}
+
+/// Reads such a line.
+pub fn link(text: &str) -> Option<Link> {
+    let mut words = text.split_ascii_whitespace();
+    let first = words.next()?;
+    let old = || first.strip_suffix(':')?.split_once('/')?.1.parse::<u32>().ok();
+    if first != "link" && old().is_none() {
+        return None;
+    }
+    let (device, port) = words.next()?.trim_end_matches(':').split_once('/')?;
+    let plain = !device.is_empty() && device.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let port = port.parse().ok().filter(|_| plain)?;
+    Some(Link { device: device.to_owned(), port, pairs: pairs(words) })
+}
+
+/// Names and values by turns; one without the other is left out.
+fn pairs<'t>(words: impl Iterator<Item = &'t str>) -> Vec<(String, String)> {
+    let words: Vec<&str> = words.collect();
+    words.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect()
+}
+
+/// A further line of counters, as `rdma -p statistic` prints them one by one, or as a terminal wraps them.
+pub fn more(text: &str) -> Option<Vec<(String, String)>> {
+    let pairs = pairs(text.split_ascii_whitespace());
+    let counter = |(name, value): &(String, String)| {
+        name.starts_with(|char: char| char.is_ascii_lowercase())
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+            && value.parse::<u64>().is_ok()
+    };
+    (text.starts_with([' ', '\t']) && !pairs.is_empty() && pairs.iter().all(counter)).then_some(pairs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_of_both_versions() {
+        let new = link("link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0 ").unwrap();
+        let old = link("1/1: mlx5_0/1: state ACTIVE physical_state LINK_UP netdev eth0").unwrap();
+        assert_eq!(new, old);
+        assert_eq!((new.device.as_str(), new.port, new.get("netdev")), ("mlx5_0", 1, Some("eth0")));
+        let counted = link("link mlx5_0/1 out_of_buffer 0 out_of_sequence 120447 cut").unwrap();
+        assert_eq!(counted.counters(), [("out_of_buffer".to_owned(), 0), ("out_of_sequence".to_owned(), 120_447)]);
+        for other in
+            ["", "link", "link up", "link mlx5_0/x a b", "link a b/1 c", "2: eth0: <UP>", "1/x: mlx5_0/1: state ACTIVE"]
+        {
+            assert_eq!(link(other), None, "{other}");
+        }
+        assert_eq!(more("    rx_write_requests 5 ").unwrap(), [("rx_write_requests".to_owned(), "5".to_owned())]);
+        assert_eq!((more("rx 5"), more("  rx five"), more("  Rx: 5"), more("   ")), (None, None, None, None));
+    }
     use crate::formats::cursor::lines;
 
     #[test]

@@ -583,6 +583,10 @@ pub struct LogEventSpec {
     /// Pieces that make it something else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not: Vec<String>,
+    /// Pieces that only drivers of network devices write: such a line counts although it names no device, where all else
+    /// leaves only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alone: Vec<String>,
     /// What it concerns.
     pub of: EventOf,
     /// Who writes such lines.
@@ -593,6 +597,11 @@ impl LogEventSpec {
     /// True for a line of this kind; the line is in lower case.
     pub fn matches(&self, line: &str) -> bool {
         self.any.iter().any(|pieces| holds(line, pieces)) && !self.not.iter().any(|pieces| holds(line, pieces))
+    }
+
+    /// True for a line of this kind, in lower case, that only a network device's driver writes.
+    pub fn tells_alone(&self, line: &str) -> bool {
+        self.matches(line) && self.alone.iter().any(|pieces| holds(line, pieces))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::interfaces::Links;
 use super::netlink::Answer;
 use super::scan::Scan;
-use super::{cgroups, flows, interrupts, processes, processors};
+use super::{cgroups, flows, interrupts, processes, processors, sockets};
 
 /// The first sample, and what the second needs of it.
 pub(super) struct Activity {
@@ -20,6 +20,7 @@ pub(super) fn first(scan: &mut Scan<'_>, links: &Links) -> Activity {
     let interrupts = interrupts::collect(scan, links);
     let (services, threads) = processes::collect(scan);
     let flows = flows::first(scan);
+    sockets::collect(scan, &flows);
     let groups = cgroups::first(scan, &services.ids);
     let cpus = processors::first(scan);
     Activity { cpus, interrupts, threads, groups, flows, again: None }

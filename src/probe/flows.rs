@@ -207,6 +207,13 @@ pub(super) struct Sample {
     asked: bool,
 }
 
+impl Sample {
+    /// Why there are none.
+    pub fn gap(&self) -> Option<GapId> {
+        self.gap
+    }
+}
+
 /// Whether asking would have the kernel load a module: what `ss` causes on a host where nobody asked before.
 fn would_load(scan: &mut Scan<'_>) -> bool {
     let release = scan.out.host.kernel.known().map(|kernel| kernel.text.clone()).unwrap_or_default();

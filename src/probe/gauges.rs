@@ -106,5 +106,6 @@ fn row(scan: &mut Scan<'_>, mount: &mountstats::Mount, source: SourceId) -> NfsM
         wsize: wsize.map(|size| Bytes(*size)),
         operations,
         retransmissions,
+        ..NfsMount::default()
     }
 }

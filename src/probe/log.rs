@@ -59,7 +59,7 @@ fn from_records(bytes: &[u8], sieve: &Sieve, clocks: Option<Clocks>, source: Sou
         let Some(record) = kernel_log::record(line).filter(|record| record.facility == 0) else { continue };
         if sieve.keeps(&record.text) {
             let age = clocks.and_then(|clocks| age(clocks.kernel, record.stamp_us as f64 / 1e6));
-            lines.push(LogLine { age, text: record.text, source });
+            lines.push(LogLine { age, text: record.text, source, about: String::new() });
         }
     }
     lines
@@ -77,7 +77,7 @@ fn from_file(bytes: &[u8], sieve: &Sieve, clocks: Option<Clocks>, source: Source
             let age = clocks
                 .zip(stamp)
                 .and_then(|(clocks, stamp)| age(clocks.day, stamp.seconds(clocks.day, clocks.offset)?));
-            lines.push(LogLine { age, text: text.to_owned(), source });
+            lines.push(LogLine { age, text: text.to_owned(), source, about: String::new() });
         }
     }
     (lines, any)
@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn the_newest_lines_are_kept() {
-        let line = |at: usize| LogLine { age: None, text: at.to_string(), source: SourceId::ASSUMED };
+        let line =
+            |at: usize| LogLine { age: None, text: at.to_string(), source: SourceId::ASSUMED, about: String::new() };
         let kept = newest((0..MOST + 5).map(line).collect(), SourceId::ASSUMED);
         assert_eq!((kept.known().unwrap().len(), kept.known().unwrap()[0].text.as_str()), (MOST, "5"));
     }

@@ -41,6 +41,7 @@ mod recorded;
 mod routing;
 mod scan;
 mod session;
+mod sockets;
 mod standard;
 mod statistics;
 mod sys;

@@ -159,6 +159,8 @@ plan! {
     CONFIGURED: "host.configured", "settings that files keep for the next boot", Nothing, Once, None, Nothing, "grep -rn . /etc/sysctl.d /etc/sysctl.conf";
     CONNECTIONS: "host.connections", "connections of NetworkManager", Root, Once, None, Nothing, "sudo grep -r . /etc/NetworkManager/system-connections";
     FLOWS: "net.flows", "TCP connections", Nothing, Once, None, Nothing, "ss -tinm";
+    LISTENERS: "net.listeners", "TCP sockets that wait for connections", Nothing, Once, None, Nothing, "sudo ss -ltnmp";
+    DATAGRAMS: "net.udp", "UDP sockets", Nothing, Once, None, Nothing, "sudo ss -uanmp";
     CPU_TIMES: "host.cpu_times", "what each CPU does", Nothing, Once, None, Nothing, "mpstat -P ALL 1 5";
     CGROUPS: "host.cgroups", "throttling of control groups", Nothing, Once, None, Nothing, "grep -r . /sys/fs/cgroup --include=cpu.stat";
     LOG: "host.log", "log of the kernel", Root, Once, None, Nothing, "sudo dmesg -T";

@@ -167,8 +167,12 @@ mod tests {
     fn outcome(lines: &[(Option<f64>, &str)]) -> LogOutcome {
         let text = r#"{"schema": "netdoctor.snapshot/1", "interfaces": [{"name": "eth0"}]}"#;
         let mut snapshot = Snapshot::from_json(text).unwrap();
-        let line =
-            |(age, text): &(Option<f64>, &str)| LogLine { age: *age, text: (*text).into(), source: SourceId::ASSUMED };
+        let line = |(age, text): &(Option<f64>, &str)| LogLine {
+            age: *age,
+            text: (*text).into(),
+            source: SourceId::ASSUMED,
+            about: String::new(),
+        };
         snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), SourceId::ASSUMED);
         let knowledge = Knowledge::embedded();
         let down = knowledge.log_events().iter().position(|event| event.event == "link_down").unwrap();

@@ -8,7 +8,7 @@ use super::configuration::ConfiguredSetting;
 use super::counters::CounterBlock;
 use super::processors::{Cpu, Irqbalance, Processors, Thread};
 use super::section::section;
-use super::traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
+use super::traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Route, UdpSocket};
 use crate::reading::{Bytes, Reading, Seconds, SourceId, Version};
 
 section! {
@@ -57,6 +57,10 @@ section! {
         sockstat: BTreeMap<String, u64>,
         /// TCP connections: for each interface those that carry most.
         flows: Vec<Flow>,
+        /// TCP sockets that wait for connections.
+        listeners: Vec<Listener>,
+        /// UDP sockets.
+        udp_sockets: Vec<UdpSocket>,
         /// Unicast routes of all tables, local and link-local ones apart.
         routes: Vec<Route>,
         /// Rules of policy routing beyond the three that the kernel makes.
@@ -91,6 +95,9 @@ pub struct LogLine {
     /// Seconds before the snapshot; none where the line bears no usable time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<f64>,
+    /// The interface that it is about, where the line does not name it and all else leaves only one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
     /// The message without time stamp, host name and facility.
     pub text: String,
     /// Where it was read.

@@ -49,6 +49,16 @@ section! {
 }
 
 section! {
+    /// Rates as a tool printed them; what counters show comes before.
+    Rates {
+        /// Received.
+        rx: BitsPerSecond,
+        /// Sent.
+        tx: BitsPerSecond,
+    }
+}
+
+section! {
     /// The physical port.
     Port {
         /// True for a hardware port (permanent link modes, or a parent device whose driver drives hardware);
@@ -318,6 +328,9 @@ pub struct Interface {
     /// Link.
     #[serde(skip_serializing_if = "Link::is_unasked")]
     pub link: Link,
+    /// Rates.
+    #[serde(skip_serializing_if = "Rates::is_unasked")]
+    pub rates: Rates,
     /// Rings.
     #[serde(skip_serializing_if = "Ring::is_unasked")]
     pub ring: Ring,

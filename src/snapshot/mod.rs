@@ -1,6 +1,7 @@
 //! What was observed: entities, readings and counters of one host at one time. No I/O.
 
 mod attached;
+mod best_route;
 mod configuration;
 mod counters;
 mod device;
@@ -16,6 +17,7 @@ mod traffic;
 mod words;
 
 pub use attached::{Bridge, Devlink, HealthReporter, Rdma, Tunnel, Usb, Wireless, Xdp};
+pub use best_route::best_route;
 pub use configuration::ConfiguredSetting;
 pub use counters::{Counter, CounterBlock, Growth};
 pub use device::{PciAddress, PciDevice, Pcie, PcieLink};
@@ -23,13 +25,13 @@ pub use document::{DocumentError, SCHEMA};
 pub use host::{Host, LogLine, Measurement};
 pub use interface::{
     Bond, BondMember, Channels, Coalesce, DriverInfo, Eee, Feature, Fec, Interface, Link, LinkModes, Pause, Port,
-    Qdisc, Ring, STAND_IN, Session, Stack,
+    Qdisc, Rates, Ring, STAND_IN, Session, Stack,
 };
 pub use optics::{Module, ModuleLane, ModuleThresholds};
 pub use pcie_path::pcie_ends;
 pub use processors::{Cpu, Irqbalance, Processors, Thread};
 pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
-pub use traffic::{Conntrack, Flow, Neighbours, NfsMount, Route};
+pub use traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Route, UdpSocket};
 pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};
 
 use std::collections::BTreeSet;
@@ -121,6 +123,35 @@ impl Snapshot {
             names.remove(other);
         }
         names
+    }
+
+    /// Interfaces and PCI functions that a line names; an address without its domain counts where the domain is 0.
+    pub fn named_in(&self, line: &str) -> (Vec<usize>, Vec<usize>) {
+        let words: Vec<&str> = line
+            .split(|c: char| !(c.is_ascii_alphanumeric() || "_.-:@".contains(c)))
+            .map(|word| word.trim_end_matches([':', '.', ',']))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let devices: Vec<usize> = (0..self.devices.len())
+            .filter(|index| {
+                let full = self.devices[*index].address.to_string();
+                words.iter().any(|word| {
+                    word.eq_ignore_ascii_case(&full) || full.strip_prefix("0000:").is_some_and(|short| word == &short)
+                })
+            })
+            .collect();
+        let interfaces = (0..self.interfaces.len())
+            .filter(|index| {
+                let interface = &self.interfaces[*index];
+                let by_address = interface
+                    .device
+                    .known()
+                    .is_some_and(|address| devices.iter().any(|device| self.devices[*device].address == *address));
+                let by_radio = interface.wireless.phy.known().is_some_and(|phy| words.contains(&phy.as_str()));
+                by_address || by_radio || words.contains(&interface.name.as_str())
+            })
+            .collect();
+        (interfaces, devices)
     }
 
     /// The interface of this name in the first namespace that has it.

@@ -67,6 +67,42 @@ row! {
 }
 
 row! {
+    /// A TCP socket that waits for connections (sock_diag, `ss -ltnm`).
+    Listener {
+        /// Own address and port.
+        local = String,
+        ;
+        /// Program that holds it.
+        program: String,
+        /// Connections that wait to be accepted.
+        waiting: u32,
+        /// Most connections that may wait.
+        most: u32,
+        /// Receive buffer that its connections begin with.
+        receive_buffer: Bytes,
+        /// Send buffer that its connections begin with.
+        send_buffer: Bytes,
+    }
+}
+
+row! {
+    /// A UDP socket (`ss -uanm`, /proc/net/udp).
+    UdpSocket {
+        /// Own address and port.
+        local = String,
+        ;
+        /// Program that holds it.
+        program: String,
+        /// Bytes that the program has not read yet.
+        receive_queue: Bytes,
+        /// Receive buffer.
+        receive_buffer: Bytes,
+        /// Datagrams that found no room since it was opened.
+        drops: u64,
+    }
+}
+
+row! {
     /// A route.
     Route {
         /// `default` or a network such as `192.0.2.0/24`.
@@ -125,6 +161,8 @@ row! {
         export: String,
         /// Address of the server.
         server: String,
+        /// Interface that the route to it leaves by, where the kernel was asked for it.
+        interface: String,
         /// Version, for example `4.2`.
         version: String,
         /// Transport: `tcp`, `udp`, `rdma`.

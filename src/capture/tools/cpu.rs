@@ -1,10 +1,10 @@
 //! Where the processors spend their time: `top`, `mpstat`, `sar`, `vmstat`.
 
-use super::{Intake, Tool};
+use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::sysstat::{self, Table};
 use crate::formats::{top, uname, vmstat};
-use crate::reading::Reading;
+use crate::reading::{BitsPerSecond, Reading};
 use crate::snapshot::{Cpu, Host, Thread};
 
 pub(super) static TOOLS: &[Tool] = &[
@@ -118,6 +118,9 @@ fn read_sysstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 /// Shares of each CPU. Without an interval the one set of rows is about the time since boot; the averages at the end
 /// prove that there was one.
 fn put_table(intake: &mut Intake<'_>, table: &Table) {
+    if table.headings.first().is_some_and(|heading| heading == "IFACE") {
+        return put_rates(intake, table);
+    }
     if table.headings.first().is_none_or(|heading| heading != "CPU") {
         return;
     }
@@ -148,6 +151,21 @@ fn read_vmstat(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     };
     let idle = mean("id").map(|idle| idle + mean("wa").unwrap_or(0.0));
     shares_of_all(intake, last.line, [None, mean("st"), idle]);
+}
+
+/// Rates of interfaces, where somebody watched: what sysstat keeps in its files is of the past.
+fn put_rates(intake: &mut Intake<'_>, table: &Table) {
+    for At { value, line } in table.watched() {
+        let Some(name) = table.subject(value).filter(|name| is_interface_name(name)) else { continue };
+        // Thousands of bytes are 1024 bytes here.
+        let rate = |heading: &str| {
+            let kilobytes = table.number(value, heading).filter(|rate| (0.0..1e12).contains(rate));
+            kilobytes.map(|rate| At::new(BitsPerSecond((rate * 8192.0).round() as u64), *line))
+        };
+        let (rx, tx) = (rate("rxkB/s"), rate("txkB/s"));
+        intake.site.put_some(name, |i| &mut i.rates.rx, rx);
+        intake.site.put_some(name, |i| &mut i.rates.tx, tx);
+    }
 }
 
 #[cfg(test)]
@@ -197,6 +215,23 @@ mod tests {
             1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 57  0 40\n \
             1  0      0 2000000  10000 500000    0    0     1     2   50   60  1  2 76  1 20\n";
         assert_eq!(shares(vmstat), [None, Some(0.3), Some(0.67)]);
+    }
+
+    #[test]
+    fn rates_of_interfaces() {
+        let text = "$ sar -n DEV 5 1 | grep -E 'IFACE|ens2f0'\n\
+            10:12:01        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\n\
+            10:12:06       ens2f0 251022.40  61204.20 1000.50      2.00      0.00      0.00      0.00     15.66\n\
+            Average:        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\n\
+            Average:       ens2f0 251022.40  61204.20 1000.00      4.00      0.00      0.00      0.00     15.66\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let rates = &snapshot.interface("ens2f0").unwrap().rates;
+        // 1000 * 1024 bytes * 8
+        assert_eq!((rates.rx.known().unwrap().0, rates.tx.known().unwrap().0), (8_192_000, 32_768));
+        // What was kept every ten minutes is of the past.
+        let (snapshot, _) = one(&text.replace("10:12:06", "10:22:01"));
+        assert!(snapshot.interfaces.iter().all(|interface| interface.rates.is_unasked()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tools that list hardware or tell of one kind of it: lshw, mii-tool, lsusb, iw, RDMA, devlink, Open vSwitch, numactl,
+//! Tools that list hardware or tell of one kind of it: lshw, mii-tool, lsusb, iw, devlink, Open vSwitch, numactl,
 //! dropwatch.
 
 use super::super::site::Site;
@@ -6,7 +6,7 @@ use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::lshw::Node;
 use crate::formats::mii::Port;
-use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, pf_ring, rdma, usb, wireless};
+use crate::formats::{devlink, dropwatch, lshw, mii, numactl, openvswitch, pf_ring, usb, wireless};
 use crate::knowledge::Knowledge;
 use crate::reading::{BitsPerSecond, Decibel, Reading};
 use crate::snapshot::{Bus, Duplex, HealthReporter, Interface, InterfaceKind, LinkModes, PciAddress, PortType};
@@ -47,18 +47,6 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| command.program == "iw",
         begins: |cursor| cursor.peek().is_some_and(|line| wireless::begins(line.text)),
         read: stations,
-    },
-    Tool {
-        name: "ibdev2netdev",
-        answers: |command| command.program == "ibdev2netdev",
-        begins: |cursor| cursor.peek().is_some_and(|line| rdma::netdev(line.text).is_some()),
-        read: rdma_netdevs,
-    },
-    Tool {
-        name: "ibstat",
-        answers: |command| ["ibstat", "ibstatus", "ibv_devinfo"].contains(&command.program.as_str()),
-        begins: |cursor| cursor.peek().is_some_and(|line| rdma::head(line.text).is_some()),
-        read: rdma_ports,
     },
     Tool {
         name: "devlink",
@@ -328,36 +316,6 @@ fn stations(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let rate = |at: Option<At<f64>>| at.map(|at| at.map(|rate| BitsPerSecond(rate.round() as u64)));
     site.put_some(&name, |i| &mut i.wireless.rx_bitrate, rate(found.rx_bitrate));
     site.put_some(&name, |i| &mut i.wireless.tx_bitrate, rate(found.tx_bitrate));
-}
-
-fn rdma_netdevs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    while let Some(found) = cursor.take_if(rdma::netdev) {
-        let (netdev, line) = (found.value, found.line);
-        if !is_interface_name(&netdev.interface) {
-            continue;
-        }
-        intake.site.put(&netdev.interface, |i| &mut i.link.up, At::new(netdev.up, line));
-        intake.site.put(&netdev.interface, |i| &mut i.rdma.device, At::new(netdev.device, line));
-        if netdev.interface.starts_with("ib") {
-            intake.site.put(&netdev.interface, |i| &mut i.kind, At::new(InterfaceKind::Infiniband, line));
-        }
-    }
-}
-
-/// The state of a port goes to the interface that is known to be of the device.
-fn rdma_ports(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    for port in rdma::parse(cursor).into_iter().flatten() {
-        let state = port.value.get(&["State"]).map(|state| {
-            // `PORT_ACTIVE (4)`, `4: ACTIVE`, `Active`.
-            let word = state.split_once(": ").map_or(state, |(_, word)| word);
-            word.trim_start_matches("PORT_").split(' ').next().unwrap_or_default().to_ascii_lowercase()
-        });
-        let of_device = |interface: &&Interface| interface.rdma.device.known() == Some(&port.value.device);
-        let name = intake.site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
-        if let (Some(name), Some(state)) = (name, state) {
-            intake.site.put(&name, |i| &mut i.rdma.state, At::new(state, port.line));
-        }
-    }
 }
 
 fn devlink_handles(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {

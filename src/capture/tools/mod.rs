@@ -2,6 +2,7 @@
 
 mod count;
 mod cpu;
+mod dmi;
 mod ethtool;
 mod hardware;
 mod host;
@@ -14,10 +15,12 @@ mod nstat;
 mod pci;
 mod ping;
 mod proc;
+mod rdma;
 mod results;
 mod ss;
 mod stack;
 mod state;
+mod storage;
 mod sysctl;
 mod sysfs;
 
@@ -113,6 +116,9 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         results::TOOLS,
         stack::TOOLS,
         hardware::TOOLS,
+        rdma::TOOLS,
+        storage::TOOLS,
+        dmi::TOOLS,
         ip::TOOLS,
         ifconfig::TOOLS,
         netstat::TOOLS,

@@ -29,8 +29,9 @@ pub(super) static TOOLS: &[Tool] = &[
         name: "netstat",
         answers: |command| command.program == "netstat" && !"sir".chars().any(|letter| command.has_flag(letter)),
         begins: |cursor| cursor.peek().is_some_and(|line| sockets::is_heading(line.text)),
-        read: |cursor, _| {
-            sockets::parse(cursor);
+        read: |cursor, intake| {
+            let sockets = sockets::parse(cursor);
+            super::ss::put(intake, &sockets);
         },
     },
 ];

@@ -7,9 +7,10 @@ use super::super::site::sample_leaf;
 use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::{
-    conntrack, cpuinfo, meminfo, proc_net, proc_net_dev, proc_stat, sockstat, softnet_stat, uname, uptime,
+    conntrack, cpuinfo, meminfo, proc_net, proc_net_dev, proc_net_udp, proc_stat, sockstat, softnet_stat, uname, uptime,
 };
-use crate::reading::{Bytes, Seconds};
+use crate::reading::{Bytes, Reading, Seconds};
+use crate::snapshot::UdpSocket;
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -29,6 +30,18 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| prints(command, "/proc/net/snmp6"),
         begins: |cursor| cursor.peek().is_some_and(|line| line.text.starts_with("Ip6InReceives ")),
         read: lines_of_snmp6,
+    },
+    Tool {
+        name: "/proc/net/xfrm_stat",
+        answers: |command| prints(command, "/proc/net/xfrm_stat"),
+        begins: |cursor| cursor.peek().is_some_and(|line| xfrm_row(line.text).is_some()),
+        read: lines_of_xfrm,
+    },
+    Tool {
+        name: "/proc/net/udp",
+        answers: |command| prints(command, "/proc/net/udp") || prints(command, "/proc/net/udp6"),
+        begins: |cursor| cursor.peek().is_some_and(|line| proc_net_udp::is_heading(line.text)),
+        read: datagrams,
     },
     Tool {
         name: "/proc/net/softnet_stat",
@@ -171,12 +184,23 @@ fn pairs(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 }
 
 fn lines_of_snmp6(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let of_ipv6 = |text: &str| ["Ip6", "Icmp6", "Udp6", "UdpLite6"].iter().any(|begin| text.starts_with(begin));
+    rows_of(cursor, intake, "snmp6", |text| of_ipv6(text).then(|| proc_net::lines(text).pop()).flatten());
+}
+
+/// `XfrmInNoStates          412`
+fn xfrm_row(text: &str) -> Option<(String, u64)> {
+    text.starts_with("Xfrm").then(|| proc_net::lines(text).pop()).flatten()
+}
+
+fn lines_of_xfrm(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    rows_of(cursor, intake, "xfrm_stat", xfrm_row);
+}
+
+/// Counters of the host, one on each line; the first name again begins the next sample.
+fn rows_of(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>, group: &str, row: impl Fn(&str) -> Option<(String, u64)>) {
     let line = cursor.peek().map_or(0, |line| line.number);
     let mut rows: Vec<(String, u64)> = Vec::new();
-    let row = |text: &str| {
-        let of_ipv6 = ["Ip6", "Icmp6", "Udp6", "UdpLite6"].iter().any(|begin| text.starts_with(begin));
-        of_ipv6.then(|| proc_net::lines(text).pop()).flatten()
-    };
     while let Some(next) = cursor.peek() {
         let Some(row) = row(next.text).filter(|row| rows.first().is_none_or(|first| first.0 != row.0)) else { break };
         rows.push(row);
@@ -184,8 +208,33 @@ fn lines_of_snmp6(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
     let partial = intake.is_filtered();
     if !rows.is_empty() {
-        intake.site.host_counters("snmp6", line, rows, partial);
+        intake.site.host_counters(group, line, rows, partial);
     }
+}
+
+/// Most UDP sockets that are kept.
+const MOST_SOCKETS: usize = 4096;
+
+/// The table of UDP sockets. It takes the place of what was known of the same addresses.
+fn datagrams(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let rows = proc_net_udp::parse(cursor);
+    let Some(first) = rows.first().map(|row| row.line).filter(|_| intake.site.namespace.is_empty()) else { return };
+    let mut sockets = intake.site.snapshot.host.udp_sockets.known().cloned().unwrap_or_default();
+    sockets.retain(|held| !rows.iter().any(|row| row.value.local == held.local));
+    for At { value, line } in rows {
+        let source = intake.site.source(line);
+        let drops = value.drops.map_or_else(Reading::default, |drops| Reading::Known(drops, source));
+        if sockets.len() < MOST_SOCKETS {
+            sockets.push(UdpSocket {
+                local: value.local,
+                receive_queue: Reading::Known(Bytes(value.waiting), source),
+                drops,
+                ..UdpSocket::default()
+            });
+        }
+    }
+    let source = intake.site.source(first);
+    intake.site.snapshot.host.udp_sockets = Reading::Known(sockets, source);
 }
 
 /// The columns of a line, each of eight digits.
@@ -444,6 +493,23 @@ mod tests {
         assert_eq!(total(&snapshot, "nf_conntrack_stat", "insert_failed"), Some(7));
         let cpu = &snapshot.host.cpu_list.known().unwrap()[0];
         assert_eq!(cpu.times.known().unwrap().get("softirq").unwrap().total(), Some(4));
+    }
+
+    #[test]
+    fn tables_of_one_name_on_each_line() {
+        let text = "$ cat /proc/net/xfrm_stat\nXfrmInError             \t0\nXfrmInNoStates          \t412\n\
+            $ grep NoStates /proc/net/xfrm_stat\nXfrmInNoStates          \t415\n\
+            $ cat /proc/net/udp\n  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops             \n\
+            \u{20} 264: 00000000:0807 00000000:0000 07 00000000:00034100 00:00000000 00000000     0        0 20417 2 0000000000000000 8120447     \n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let block = block(&snapshot, "xfrm_stat");
+        assert_eq!(block.get("XfrmInNoStates").unwrap().values, [Some(412), Some(415)]);
+        assert!(block.partial);
+        let [socket] = snapshot.host.udp_sockets.known().unwrap().as_slice() else { panic!("one socket") };
+        assert_eq!((socket.local.as_str(), socket.drops.known()), ("0.0.0.0:2055", Some(&8_120_447)));
+        // 0x34100
+        assert_eq!(socket.receive_queue.known().unwrap().0, 213_248);
     }
 
     #[test]

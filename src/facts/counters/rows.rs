@@ -359,7 +359,7 @@ pub(super) fn of_host<'a>(host: &'a Host, counter: &'a CanonicalCounter) -> Opti
             Some(block) => of_block(block, source),
             None => activity::of_cpus(host, source),
         }?;
-        rows.ambiguous = counter.generic_ambiguous.as_deref();
+        rows.ambiguous = source.ambiguous.as_deref().or(counter.generic_ambiguous.as_deref());
         Some(rows)
     })
 }

@@ -39,6 +39,13 @@ const BETWEEN: &[&str] =
 /// Reads a message; none where it is not about a link.
 pub fn message(text: &str) -> Option<LinkMessage<'_>> {
     let lower = text.to_ascii_lowercase();
+    // `Downshift occurred from negotiated speed 1Gbps to actual speed 100Mbps, check cabling!`
+    if let Some((_, actual)) =
+        lower.split_once("downshift occurred from ").and_then(|(_, rest)| rest.split_once(" actual speed "))
+    {
+        let speed = speed_in(actual);
+        return Some(LinkMessage { up: Some(true), speed, ..LinkMessage::default() });
+    }
     let phrase = PHRASES.iter().filter_map(|(phrase, up)| Some((lower.find(phrase)?, *up))).min_by_key(|(at, _)| *at);
     let (at, up) = match phrase {
         Some((at, up)) => (at, Some(up)),

@@ -38,6 +38,7 @@ const PHRASES: &[&str] = &[
     "own address as source",
     "netdev watchdog",
     "transmit queue",
+    "tx_timeout",
     "nic link is",
     "link becomes ready",
     "downshift",

@@ -65,11 +65,32 @@ pub(super) fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         _ => route::parse(cursor),
     };
     // What `get` answers is the choice among the routes, not one of them.
-    if intake.command.is_none_or(|command| !command.has("get")) {
+    if intake.command.is_some_and(|command| command.has("get")) {
+        choices(intake, &routes);
+    } else {
         let complete = intake.command.is_some() && !asked.picks && asked.device.is_none() && !intake.is_filtered();
         put(intake, &routes.into_iter().map(Way::of).collect::<Vec<_>>(), complete);
     }
     complaint(cursor, intake);
+}
+
+/// Keeps the answers of `ip route get` about packets of this host: those that name a mark, a source or an interface are
+/// about others.
+fn choices(intake: &mut Intake<'_>, routes: &[route::Route]) {
+    let special = |command: &super::super::super::command::Command| {
+        ["mark", "from", "iif", "vrf", "oif", "uid"].iter().any(|word| command.has(word))
+    };
+    if !intake.site.namespace.is_empty() || intake.command.is_some_and(special) {
+        return;
+    }
+    for route in routes.iter().filter(|route| route.kind == "unicast") {
+        if let [device] = route.devices.as_slice()
+            && is_interface_name(&device.value)
+        {
+            let source = intake.site.source(device.line);
+            intake.site.ways.add(&route.destination, &device.value, source);
+        }
+    }
 }
 
 /// Takes routes. Only a list of all of them says what is not among them.

@@ -225,6 +225,7 @@ fn of_radio(site: &mut Site, text: &str, line: u32) {
 
 /// What the kernel says of the machine while it starts.
 fn of_host(site: &mut Site, text: &str, line: u32) {
+    super::super::dmi::hear(site, text, line);
     if let Some(rest) = text.strip_prefix("Linux version ") {
         if let Some(version) = rest.split_ascii_whitespace().next().and_then(|word| word.parse().ok()) {
             site.put_host(|host| &mut host.kernel, At::new(version, line));

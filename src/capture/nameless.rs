@@ -1,0 +1,84 @@
+//! Lines of the kernel log that concern a network device without naming an interface of it.
+
+use super::site::Site;
+use crate::knowledge::{EventOf, Knowledge};
+use crate::reading::{Reading, Source};
+use crate::snapshot::{Interface, InterfaceKind, LogLine, STAND_IN};
+
+/// Says which interface each of these lines is about: the one port that there is, or a stand-in where there is none. Where
+/// there are several, nobody knows.
+pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
+    let events = Knowledge::embedded().log_events();
+    for at in 0..lines.len() {
+        let text = &lines[at].text.to_lowercase();
+        let of_device = |event: &&crate::knowledge::LogEventSpec| event.of == EventOf::Device && event.matches(text);
+        let Some(event) = events.iter().find(of_device) else { continue };
+        let (interfaces, devices) = site.snapshot.named_in(&lines[at].text);
+        if !interfaces.is_empty() || !devices.is_empty() || !event.tells_alone(text) {
+            continue;
+        }
+        if let Source::Capture { line, .. } = site.snapshot.origins.source_of(lines[at].source) {
+            let line = *line;
+            lines[at].about = alone(site, line);
+        }
+    }
+}
+
+/// The interface that a line without any name is about; empty where nobody knows.
+fn alone(site: &mut Site, line: u32) -> String {
+    let knowledge = Knowledge::embedded();
+    let is_port = |interface: &&Interface| {
+        let driver = interface.driver.name.known();
+        let hardware = driver.and_then(|driver| knowledge.is_hardware(driver)) == Some(true);
+        let made_up = !matches!(interface.kind.known(), None | Some(InterfaceKind::Ethernet));
+        interface.namespace.is_empty()
+            && !made_up
+            && (hardware
+                || interface.device.known().is_some()
+                || interface.port.physical.known() == Some(&true)
+                || interface.name.starts_with(STAND_IN))
+    };
+    let mut ports = site.snapshot.interfaces.iter().filter(is_port).map(|interface| interface.name.clone());
+    match (ports.next(), ports.next()) {
+        (Some(only), None) => return only,
+        (Some(_), Some(_)) => return String::new(),
+        (None, _) => {}
+    }
+    drop(ports);
+    // Interfaces of which nobody knows what they are may be it as well.
+    if site.names().any(|name| name != "lo") {
+        return String::new();
+    }
+    let name = format!("{STAND_IN}{line}");
+    let source = site.inferred("a message of a network driver that names no interface");
+    let interface = site.interface(&name);
+    interface.port.physical = Reading::Known(true, source);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::transcript::one;
+
+    fn about(text: &str) -> Vec<String> {
+        one(text).0.host.log.known().unwrap().iter().map(|line| line.about.clone()).collect()
+    }
+
+    const HUNG: &str = "$ dmesg\n[    5.0] tx_timeout recovery level 2, hung_queue 31\n";
+
+    #[test]
+    fn a_line_without_a_name_is_about_the_only_port() {
+        let driver = |name: &str| format!("$ ethtool -i {name}\ndriver: i40e\nversion: 1\n");
+        assert_eq!(about(&format!("{}{HUNG}", driver("eth3"))), ["eth3"]);
+        assert_eq!(about(&format!("{}{}{HUNG}", driver("eth3"), driver("eth4"))), [""]);
+        let (snapshot, _) = one(HUNG);
+        assert_eq!(snapshot.host.log.known().unwrap()[0].about, "unnamed:2");
+        assert_eq!(snapshot.interfaces[0].port.physical.known(), Some(&true));
+        // Two lines are about the same port.
+        assert_eq!(about(&format!("{HUNG}[    6.0] tx_timeout: VSI_seid: 396, Q 43\n")), ["unnamed:2", "unnamed:2"]);
+        // Something is there, and nobody knows what it is.
+        assert_eq!(about(&format!("$ ip link\n2: eth9: <UP> mtu 1500\n{HUNG}")), [""]);
+        // Other devices have links and time-outs as well.
+        assert_eq!(one("$ dmesg\n[    5.0] ata1: SATA link down (SStatus 0)\n").0.interfaces.len(), 0);
+    }
+}
