@@ -112,8 +112,8 @@ pub(super) fn host_entries() -> Vec<Entry> {
 
 /// Beginnings of the names that programs give to what stays inside a host, where nobody says what kind it is of.
 const INSIDE: &[&str] = &[
-    "lo", "docker", "br-", "virbr", "veth", "vnet", "tap", "tun", "cni", "cali", "flannel", "lxc", "lxd", "podman", "ifb",
-    "dummy",
+    "lo", "docker", "br-", "virbr", "veth", "vnet", "tap", "tun", "cni", "cali", "flannel", "lxc", "lxd", "podman",
+    "ifb", "dummy",
 ];
 
 fn uplink(facts: &Facts<'_>, _: usize) -> Derived {
