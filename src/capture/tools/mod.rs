@@ -17,6 +17,7 @@ mod proc;
 mod results;
 mod ss;
 mod stack;
+mod state;
 mod sysctl;
 mod sysfs;
 
@@ -96,6 +97,11 @@ fn whole_name(intake: &Intake<'_>, printed: &str, most: usize) -> String {
     }
 }
 
+/// What follows once all outputs are read.
+pub(super) fn finish(site: &mut Site) {
+    hardware::finish(site);
+}
+
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
     [
@@ -118,6 +124,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         kernel::TOOLS,
         host::TOOLS,
         cpu::TOOLS,
+        state::TOOLS,
         ping::TOOLS,
     ]
     .into_iter()

@@ -80,6 +80,9 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             return;
         }
     }
+    let lists = |command: &Command| command.has_flag('a') || command.has_flag('A') || command.has("--all");
+    let whole = intake.command.is_none_or(lists) && !intake.is_filtered() && intake.site.namespace.is_empty();
+    intake.site.all_parameters |= whole;
     let keys = intake.command.map(keys).unwrap_or_default();
     let mut next = keys.iter();
     let mut file = intake.command.and_then(applied);
@@ -225,6 +228,12 @@ mod tests {
         assert_eq!(understood.left, []);
         let values: Vec<(&str, &str)> =
             snapshot.host.sysctl.known().unwrap().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        // Parameters of modules that nobody listed are unreadable, not missing.
+        let (unread, values): (Vec<_>, Vec<_>) = values.into_iter().partition(|(_, value)| value.is_empty());
+        assert_eq!(
+            unread.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+            ["net.bridge.bridge-nf-call-iptables", "net.netfilter.nf_conntrack_count"]
+        );
         assert_eq!(
             values,
             [
