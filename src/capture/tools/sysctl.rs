@@ -263,17 +263,10 @@ mod tests {
         assert_eq!(refused(&format!("# sysctl -p\n{old}")), [row("/etc/sysctl.conf", "net.ipv4.tcp_fack")]);
         let named = "# sysctl -p /etc/sysctl.d/x.conf\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_abc: No such file or directory\n";
         assert_eq!(refused(named), [row("/etc/sysctl.d/x.conf", "net.ipv4.tcp_abc")]);
-        let system = format!(
-            "# sysctl --system\n* Applying /etc/sysctl.d/10-a.conf ...\nnet.core.rmem_max = 1\n* Applying /etc/sysctl.d/20-b.conf ...\n{old}"
-        );
+        let system = format!("# sysctl --system\n* Applying /etc/sysctl.d/10-a.conf ...\nnet.core.rmem_max = 1\n* Applying /etc/sysctl.d/20-b.conf ...\n{old}");
         assert_eq!(refused(&system), [row("/etc/sysctl.d/20-b.conf", "net.ipv4.tcp_fack")]);
         // Who only asks for a parameter has it in no file.
-        assert_eq!(
-            refused(
-                "# sysctl net.ipv4.tcp_fack\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_fack: No such file or directory\n"
-            ),
-            []
-        );
+        assert_eq!(refused("# sysctl net.ipv4.tcp_fack\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_fack: No such file or directory\n"), []);
         // It exists.
         assert_eq!(refused("# sysctl -p\nsysctl: setting key \"net.ipv4.tcp_fack\": Read-only file system\n"), []);
     }

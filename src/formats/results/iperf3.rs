@@ -389,10 +389,7 @@ iperf Done.
         let stand = |text: &str| parse(text)[0].stand;
         // 8.74 * 1024 = 8949.76
         assert_eq!(stand(&format!("{head}{first}{}", standing(3))), Some(Stand::Stalled(8950)));
-        let cut = format!(
-            "{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n",
-            standing(2)
-        );
+        let cut = format!("{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n", standing(2));
         assert_eq!(stand(&cut), Some(Stand::Stalled(8950)));
         let grown = format!("{head}{first}{}{}{}", zero(1, "8.74"), zero(2, "17.5"), zero(3, "8.74"));
         assert_eq!(stand(&grown), Some(Stand::Flowed), "the window moved");
