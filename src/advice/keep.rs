@@ -190,7 +190,7 @@ mod tests {
         ("channels", "ethtool -L eth0 combined 8"),
         ("coalesce", "ethtool -C eth0 rx-usecs 20"),
         ("rxhash", "ethtool -N eth0 rx-flow-hash udp4 sdfn"),
-        ("advertise", "ethtool -s eth0 advertise 0x1800000001028"),
+        ("advertise", "ethtool -s eth0 advertise 2500baseT/Full on"),
         ("fec", "ethtool --set-fec eth0 encoding rs"),
         ("wifi", "iw dev wlan0 set power_save off"),
         ("sysctl", "sysctl -w net.ipv4.tcp_sack=1"),

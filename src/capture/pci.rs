@@ -217,7 +217,11 @@ pub(super) fn finish(site: &mut Site) {
             // An interface proves the class of its function.
             (Some(name), _) => {
                 let source = site.inferred(&format!("{name}, an interface of it"));
-                let subclass = if name.starts_with("wl") { 0x80 } else { u16::from(name.starts_with("ib")) * 7 };
+                let subclass = if name.starts_with("wl") || function.is_wireless() {
+                    0x80
+                } else {
+                    u16::from(name.starts_with("ib")) * 7
+                };
                 Reading::Known(0x0200 + subclass, source)
             }
             (None, Some(driver)) if function.drives_ports() => {
@@ -233,7 +237,11 @@ pub(super) fn finish(site: &mut Site) {
         };
         let links = links(site, &tree, address, &function);
         let root = virtual_root(site, &tree, address);
+        let all_links = site.all_links;
         let device = site.device(address);
+        if let Some(source) = all_links {
+            device.interfaces.fill(Reading::Known(Vec::new(), source));
+        }
         device.class.fill(class);
         device.id.fill(match (function.id, function.subsystem) {
             (Reading::Known(id, source), Reading::Known(subsystem, _)) => {

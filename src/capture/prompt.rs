@@ -206,6 +206,7 @@ const PROGRAMS: &[&str] = &[
     "sudo",
     "sysctl",
     "systemctl",
+    "systemd-detect-virt",
     "tail",
     "taskset",
     "tc",

@@ -62,10 +62,11 @@ pub(super) fn finish(site: &mut Site) {
         return;
     }
     let driver = Some(&radios.drivers).filter(|drivers| drivers.len() == 1).and_then(|drivers| drivers.keys().next());
-    let line_of = |site: &Site, source: Option<SourceId>| match source.map(|source| site.snapshot.origins.source_of(source)) {
-        Some(crate::reading::Source::Capture { line, .. }) => *line,
-        _ => 0,
-    };
+    let line_of =
+        |site: &Site, source: Option<SourceId>| match source.map(|source| site.snapshot.origins.source_of(source)) {
+            Some(crate::reading::Source::Capture { line, .. }) => *line,
+            _ => 0,
+        };
     let cards: Vec<Card> = if one_card {
         let function = functions.first();
         let line = function.map_or(0, |(.., source)| line_of(site, *source));
@@ -101,7 +102,8 @@ impl Card {
             || self.driver.as_deref().is_some_and(has)
             || self.address.is_some_and(|address| text.contains(&address.to_string()));
         let events = Knowledge::embedded().log_events();
-        names && events.iter().any(|event| event.of != EventOf::Host && event.event != "link_up" && event.matches(&lower))
+        names
+            && events.iter().any(|event| event.of != EventOf::Host && event.event != "link_up" && event.matches(&lower))
     }
 
     /// Makes an interface that says where the card was met.
@@ -133,12 +135,18 @@ mod tests {
         let [card] = snapshot.interfaces.as_slice() else { panic!("one interface") };
         assert_eq!((card.name.as_str(), card.kind.known()), ("unnamed:2", Some(&InterfaceKind::Wifi)));
         assert_eq!(card.device.known().unwrap().to_string(), "0000:02:00.0");
-        assert_eq!((card.wireless.phy.known().unwrap().as_str(), card.driver.name.known().unwrap().as_str()), ("phy0", "mt7921e"));
+        assert_eq!(
+            (card.wireless.phy.known().unwrap().as_str(), card.driver.name.known().unwrap().as_str()),
+            ("phy0", "mt7921e")
+        );
         assert_eq!(snapshot.devices[0].class.known(), Some(&0x0280));
         assert_eq!(snapshot.host.log.known().unwrap().len(), 3);
         let sdio = "# dmesg\n[   94.9] brcmfmac: brcmf_fil_cmd_data: bus is down\n[  322.4] ieee80211 phy0: brcmf_fw_crashed: Firmware has halted or crashed\n";
         let (snapshot, _) = one(sdio);
-        assert_eq!((snapshot.interfaces.len(), snapshot.interfaces[0].wireless.phy.known().unwrap().as_str()), (1, "phy0"));
+        assert_eq!(
+            (snapshot.interfaces.len(), snapshot.interfaces[0].wireless.phy.known().unwrap().as_str()),
+            (1, "phy0")
+        );
     }
 
     #[test]
@@ -149,7 +157,8 @@ mod tests {
         let (snapshot, _) = one(text);
         let [card] = snapshot.interfaces.as_slice() else { panic!("one interface") };
         assert_eq!((card.name.as_str(), card.device.known().unwrap().to_string().as_str()), ("wlan0", "0000:02:00.0"));
-        let two = "# dmesg\n[  1.0] ath9k 0000:02:00.0: x\n[  2.0] mt7915e 0000:03:00.0: Message 00020002 (seq 4) timeout\n";
+        let two =
+            "# dmesg\n[  1.0] ath9k 0000:02:00.0: x\n[  2.0] mt7915e 0000:03:00.0: Message 00020002 (seq 4) timeout\n";
         let names: Vec<_> = one(two).0.interfaces.iter().map(|one| one.device.known().unwrap().to_string()).collect();
         assert_eq!(names, ["0000:03:00.0"]);
     }

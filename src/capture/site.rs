@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::command::Command;
 use super::measured::{self, Measured};
 use super::ways::{self, Ways};
-use super::{log, pci, radios};
+use super::{log, pci, radios, tools};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
@@ -28,6 +28,10 @@ fn rank(tool: &str) -> usize {
     EXACT.iter().position(is).or_else(vague).unwrap_or(EXACT.len())
 }
 
+/// Parameters that facts ask for and that are there only with a module.
+const OF_MODULES: &[&str] =
+    &["net.bridge.bridge-nf-call-iptables", "net.netfilter.nf_conntrack_max", "net.netfilter.nf_conntrack_count"];
+
 /// One host of a capture.
 #[derive(Debug, Default)]
 pub(super) struct Site {
@@ -47,6 +51,12 @@ pub(super) struct Site {
     pub log: log::Log,
     /// PCI functions of any class.
     pub pci: pci::Tree,
+    /// Vendor, product and name of the network adapters that `lsusb` lists.
+    pub adapters: Vec<(String, String, SourceId)>,
+    /// Where all interfaces were listed with their functions.
+    pub all_links: Option<SourceId>,
+    /// True once all parameters of the network were listed.
+    pub all_parameters: bool,
     /// Radios that the kernel log names.
     pub radios: radios::Radios,
     /// What `ip route get` answered.
@@ -273,7 +283,14 @@ impl Site {
         self.file = self.sysctl_file.clone();
         if let Some(source) = first(&mut self, line) {
             let sysctl = std::mem::take(&mut self.sysctl);
-            let values = sysctl.into_iter().map(|(key, value)| (key, value.value)).collect();
+            let mut values: BTreeMap<String, String> =
+                sysctl.into_iter().map(|(key, value)| (key, value.value)).collect();
+            // What a module brings is missing from a whole list where the module is; from a part it proves nothing.
+            if !self.all_parameters {
+                for key in OF_MODULES {
+                    values.entry((*key).to_owned()).or_default();
+                }
+            }
             self.snapshot.host.sysctl = Reading::Known(values, source);
         }
         let host = &mut self.snapshot.host;
@@ -281,6 +298,7 @@ impl Site {
             host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
         radios::finish(&mut self);
+        tools::finish(&mut self);
         pci::finish(&mut self);
         log::finish(&mut self);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));

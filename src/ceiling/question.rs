@@ -109,12 +109,7 @@ fn mechanism_of(bus: &str) -> Mechanism {
 /// Several flows at once over windows of their own.
 fn times(ceiling: Ceiling, flows: u32) -> Ceiling {
     let n = f64::from(flows.max(1));
-    Ceiling {
-        lo_bps: ceiling.lo_bps * n,
-        typical_bps: ceiling.typical_bps * n,
-        hi_bps: ceiling.hi_bps * n,
-        ..ceiling
-    }
+    Ceiling { lo_bps: ceiling.lo_bps * n, typical_bps: ceiling.typical_bps * n, hi_bps: ceiling.hi_bps * n, ..ceiling }
 }
 
 fn link_part(question: &Question<'_>, link_bps: f64, buses: &Buses) -> Ceiling {
@@ -172,7 +167,9 @@ pub fn ask(question: &Question<'_>, buses: &Buses) -> Result<Answer, NoAnswer> {
     }
     let candidates = if question.some_pci { bus::pci_candidates(framing, buses) } else { Vec::new() };
     if parts.is_empty() && candidates.is_empty() {
-        return Err(NoAnswer("nothing to calculate with: give a link, a PCIe path, another bus, a shaper or a window".into()));
+        return Err(NoAnswer(
+            "nothing to calculate with: give a link, a PCIe path, another bus, a shaper or a window".into(),
+        ));
     }
     let hardware: Vec<Part> = parts.iter().filter(|part| part.mechanism != Mechanism::Window).cloned().collect();
     let reach = combine(&hardware).map(|whole| whole.ceiling.typical_bps);
@@ -180,7 +177,11 @@ pub fn ask(question: &Question<'_>, buses: &Buses) -> Result<Answer, NoAnswer> {
     let typical = combined.as_ref().map(|whole| whole.ceiling.typical_bps);
     Ok(Answer {
         packets_per_second: typical.map(|bps| bps / 8.0 / framing.payload_bytes(buses)),
-        window_binds_above_seconds: question.window.as_ref().zip(reach).and_then(|((window, _), bps)| window.binding_rtt_seconds(bps)),
+        window_binds_above_seconds: question
+            .window
+            .as_ref()
+            .zip(reach)
+            .and_then(|((window, _), bps)| window.binding_rtt_seconds(bps)),
         parts,
         combined,
         together,

@@ -221,9 +221,10 @@ fn calculate(arguments: &Arguments, buses: &Buses) -> Result<String, String> {
     let answer = ask(&question, buses).map_err(|error| error.to_string())?;
     let known = Known {
         judged: arguments.measured.map(|bps| (bps, judged(bps, &answer, buses))),
-        loss: arguments.loss.zip(arguments.rtt).and_then(|(lost, rtt)| {
-            loss_estimate(question.framing.payload_bytes(buses) as u32, rtt, lost, buses)
-        }),
+        loss: arguments
+            .loss
+            .zip(arguments.rtt)
+            .and_then(|(lost, rtt)| loss_estimate(question.framing.payload_bytes(buses) as u32, rtt, lost, buses)),
         arguments,
         question: &question,
         answer: &answer,
@@ -403,7 +404,8 @@ impl Known<'_> {
             json["window_binds_above_seconds"] = seconds.into();
         }
         if let Some(loss) = &self.loss {
-            json["at_this_loss"] = json!({"lo_bps": loss.lo_bps, "formula_bps": loss.formula_bps, "hi_bps": loss.hi_bps});
+            json["at_this_loss"] =
+                json!({"lo_bps": loss.lo_bps, "formula_bps": loss.formula_bps, "hi_bps": loss.hi_bps});
         }
         if let Some((bps, judged)) = &self.judged {
             json["measured_bps"] = (*bps).into();
@@ -423,12 +425,20 @@ impl Known<'_> {
                 let ceiling = &whole.ceiling;
                 let binds = self.part_text(whole.binding);
                 if ceiling.upper_bound_only {
-                    out += &format!("at most {}: {binds} binds; an upper bound that no measurement supports\n", numbers::rate(ceiling.hi_bps));
+                    out += &format!(
+                        "at most {}: {binds} binds; an upper bound that no measurement supports\n",
+                        numbers::rate(ceiling.hi_bps)
+                    );
                 } else {
-                    out += &format!("{}, typically {}: {binds} binds\n", in_words(ceiling), numbers::rate(ceiling.typical_bps));
+                    out += &format!(
+                        "{}, typically {}: {binds} binds\n",
+                        in_words(ceiling),
+                        numbers::rate(ceiling.typical_bps)
+                    );
                 }
                 if !whole.too_close_to_tell.is_empty() {
-                    let others: Vec<String> = whole.too_close_to_tell.iter().map(|other| self.part_text(*other)).collect();
+                    let others: Vec<String> =
+                        whole.too_close_to_tell.iter().map(|other| self.part_text(*other)).collect();
                     out += &format!("too close to tell from it: {}\n", others.join(", "));
                 }
             }
@@ -458,7 +468,8 @@ impl Known<'_> {
     fn rest(&self) -> String {
         let (mut out, answer) = (String::new(), self.answer);
         if let Some(group) = &answer.together {
-            let why = if group.shared_binds { "the PCIe path is what they share" } else { "the PCIe path carries them all" };
+            let why =
+                if group.shared_binds { "the PCIe path is what they share" } else { "the PCIe path carries them all" };
             out += &format!("  {} ports together: {}; {why}\n", self.question.ports, in_words(&group.together));
         }
         for one in &answer.candidates {
@@ -475,14 +486,18 @@ impl Known<'_> {
         }
         if let Some(loss) = &self.loss {
             let (lo, hi) = (numbers::rate(loss.lo_bps), numbers::rate(loss.hi_bps));
-            out += &format!("  at this loss one flow may fall to somewhere between {lo} and {hi}: an order of magnitude, no ceiling\n");
+            out += &format!(
+                "  at this loss one flow may fall to somewhere between {lo} and {hi}: an order of magnitude, no ceiling\n"
+            );
         }
         match &self.judged {
             Some((bps, Some(judged))) => {
                 let percent = numbers::significant(judged.share_of_typical * 100.0, 3);
                 let binding = answer.combined.as_ref().map_or_else(String::new, |whole| self.part_text(whole.binding));
                 let says = match judged.verdict {
-                    Verdict::AtCeiling => format!("at the ceiling: {binding} binds, and changing anything else cannot help"),
+                    Verdict::AtCeiling => {
+                        format!("at the ceiling: {binding} binds, and changing anything else cannot help")
+                    }
                     Verdict::Close => format!("{binding} probably binds, with a few per cent lost elsewhere"),
                     Verdict::NotTheLimit => format!("{binding} is NOT what limits it"),
                     Verdict::ModelOrInputWrong => "more than possible: an input above is wrong".into(),

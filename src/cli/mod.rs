@@ -51,7 +51,7 @@ enum Command {
     Watch(watch::Arguments),
     /// The same diagnosis from a capture
     Analyze(analyze::Arguments),
-    /// How fast an interface would go: from figures alone, or from a capture with readings changed
+    /// How fast an interface would go, by figures or by a capture
     Ceiling(Box<ceiling::Arguments>),
     /// List, show, check, test and trace rules
     #[command(subcommand)]

@@ -65,7 +65,11 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
         _ => return Err(bad()),
     };
     let seconds = number * scale;
-    if seconds > 0.0 && seconds <= 3600.0 { Ok(seconds) } else { Err(format!("`{text}` is no possible round-trip time")) }
+    if seconds > 0.0 && seconds <= 3600.0 {
+        Ok(seconds)
+    } else {
+        Err(format!("`{text}` is no possible round-trip time"))
+    }
 }
 
 /// A share between 0 and 1: `0.19%` or `0.0019`.
@@ -146,7 +150,10 @@ mod tests {
 
     #[test]
     fn sizes_times_shares_and_versions() {
-        assert_eq!((size("6MiB"), size("512k"), size("1MB"), size("65536")), (Ok(6 << 20), Ok(512 << 10), Ok(1_000_000), Ok(65_536)));
+        assert_eq!(
+            (size("6MiB"), size("512k"), size("1MB"), size("65536")),
+            (Ok(6 << 20), Ok(512 << 10), Ok(1_000_000), Ok(65_536))
+        );
         assert_eq!((seconds("10ms"), seconds("0.08s")), (Ok(0.01), Ok(0.08)));
         assert!((seconds("250us").unwrap() - 2.5e-4).abs() < 1e-12);
         assert_eq!((share("1%"), share("0.5")), (Ok(0.01), Ok(0.5)));

@@ -81,7 +81,8 @@ impl Change<'_> {
         };
         let pairs = self.before.interfaces.iter().map(|row| {
             let after = find(&self.after, &row.name, &row.namespace).map(|at| &self.after.interfaces[at]);
-            let name = if row.namespace.is_empty() { row.name.clone() } else { format!("{}@{}", row.name, row.namespace) };
+            let name =
+                if row.namespace.is_empty() { row.name.clone() } else { format!("{}@{}", row.name, row.namespace) };
             Pair { name, before: row.ceiling.as_ref(), after: after.and_then(|row| row.ceiling.as_ref()) }
         });
         pairs.filter(|pair| pair.before.is_some() || pair.after.is_some()).collect()
@@ -107,7 +108,8 @@ impl Change<'_> {
         }
         let pairs = self.pairs();
         if pairs.is_empty() {
-            out += "no interface of this capture has a ceiling: its link speed was not read, or it is no hardware port\n";
+            out +=
+                "no interface of this capture has a ceiling: its link speed was not read, or it is no hardware port\n";
         }
         let width = pairs.iter().map(|pair| visible(&pair.name).chars().count()).max().unwrap_or(0);
         for pair in &pairs {
@@ -134,10 +136,17 @@ impl Change<'_> {
 
     fn findings(&self) -> String {
         let mut out = String::new();
-        let (gone, new, other) = (only(&self.before, &self.after), only(&self.after, &self.before), self.other_severity());
+        let (gone, new, other) =
+            (only(&self.before, &self.after), only(&self.after, &self.before), self.other_severity());
         for (title, findings) in [("vanish", &gone), ("appear", &new)] {
             for one in findings {
-                out += &format!("{title:<8} {:<9} {} of {}: {}\n", one.severity, visible(&one.rule), visible(&one.subject), visible(&one.title));
+                out += &format!(
+                    "{title:<8} {:<9} {} of {}: {}\n",
+                    one.severity,
+                    visible(&one.rule),
+                    visible(&one.subject),
+                    visible(&one.title)
+                );
             }
         }
         for (before, after) in &other {
@@ -155,9 +164,7 @@ impl Change<'_> {
     }
 
     fn json(&self) -> Json {
-        let finding = |one: &&Finding| {
-            json!({"rule": one.rule, "subject": one.subject, "kind": one.kind, "severity": one.severity, "title": one.title})
-        };
+        let finding = |one: &&Finding| json!({"rule": one.rule, "subject": one.subject, "kind": one.kind, "severity": one.severity, "title": one.title});
         let other = self.other_severity();
         json!({
             "schema": "netdoctor.what-if/1",

@@ -6,7 +6,8 @@ use crate::lang::{Type, Value};
 use crate::reading::Reading;
 use crate::snapshot::{Feature, Interface};
 
-/// Short name, and the kernel's names for it; where there are several, the first that the driver has.
+/// Short name, and the kernel's names for it; where there are several, the first that is on or could be, else the first that
+/// the driver has.
 const FEATURES: &[(&str, &[&str])] = &[
     ("gro", &["rx-gro"]),
     ("gro_hw", &["rx-gro-hw"]),
@@ -48,7 +49,9 @@ pub(super) struct Offload {
 impl Offload {
     fn name(self, interface: &Interface) -> Option<&'static str> {
         let features = interface.features.known()?;
-        self.names.iter().copied().find(|name| features.contains_key(*name))
+        let held = || self.names.iter().copied().filter(|name| features.contains_key(*name));
+        // tg3, bnx2x and qede have the generic check sum fixed at off, and that of IPv4 instead.
+        held().find(|name| features[*name].active || features[*name].changeable).or_else(|| held().next())
     }
 
     /// The reading; absent where the kernel knows no such feature of this interface.
@@ -120,4 +123,27 @@ pub(super) fn entries() -> Vec<Entry> {
         }
     }
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::SourceId;
+
+    #[test]
+    fn a_check_sum_that_the_driver_has_in_another_form() {
+        let fixed = Feature { active: false, changeable: false };
+        let off = Feature { active: false, changeable: true };
+        let names = FEATURES.iter().find(|(short, _)| *short == "tx_csum").unwrap().1;
+        let seen = |view, rows: &[(&str, Feature)]| {
+            let features = rows.iter().map(|(name, feature)| ((*name).to_owned(), *feature)).collect();
+            let interface = Interface { features: Reading::Known(features, SourceId::ASSUMED), ..Interface::default() };
+            Offload { names, view }.get(&interface).known().cloned()
+        };
+        let both = [("tx-checksum-ip-generic", fixed), ("tx-checksum-ipv4", off)];
+        assert_eq!(seen(View::Off, &both), Some(Value::Bool(true)));
+        let none = [("tx-checksum-ip-generic", fixed), ("tx-checksum-ipv4", fixed)];
+        assert_eq!(seen(View::Off, &none), Some(Value::Bool(false)));
+        assert_eq!(seen(View::Off, &[]), None);
+    }
 }

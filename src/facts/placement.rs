@@ -1,5 +1,8 @@
 //! Where an interface stands: its node, its children, what it leaves by, and other facts that follow from several readings.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
 use super::catalogue::{HOST, INTERFACE};
 use super::entry::{Entry, derived};
 use super::unit::Unit;
@@ -24,6 +27,14 @@ pub(super) fn entries() -> Vec<Entry> {
             Unit::Plain,
             "receive queues in use, combined ones included",
             |facts, index| channels(facts, index, ["channels.combined", "channels.rx"]),
+        ),
+        derived(
+            "queues.counted",
+            Type::PLAIN,
+            Unit::Plain,
+            "receive queues in use; where nobody asked for them, those that the driver's statistics list, if they are few enough to be \
+             all in use",
+            counted_queues,
         ),
         derived(
             "channels.max",
@@ -94,6 +105,13 @@ pub(super) fn host_entries() -> Vec<Entry> {
             "interface of the default route; where no route was read, the only one that is up and can lead out of the host",
             uplink,
         ),
+        derived(
+            "shared_networks",
+            Type::list(Type::Text),
+            Unit::Plain,
+            "networks in which more than one interface that is up holds an address; none where the routes were read, which say it better",
+            shared_networks,
+        ),
         derived("neighbours.count", Type::PLAIN, Unit::Plain, "IPv4 and IPv6 neighbours", both),
         derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
             let host = &facts.snapshot().host;
@@ -150,6 +168,56 @@ fn uplink(facts: &Facts<'_>, _: usize) -> Derived {
     }
 }
 
+/// The network of an address with its prefix: `192.0.2.0/24`; none of an address alone, or one that is only good on its link.
+fn network(address: &str) -> Option<String> {
+    let (text, length) = address.split_once('/')?;
+    let length: u8 = length.parse().ok()?;
+    match text.parse().ok()? {
+        IpAddr::V4(one) => {
+            let good = (1..=30).contains(&length) && !one.is_loopback() && !one.is_link_local();
+            let mask = u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0);
+            good.then(|| format!("{}/{length}", std::net::Ipv4Addr::from_bits(one.to_bits() & mask)))
+        }
+        IpAddr::V6(one) => {
+            let good = (1..=126).contains(&length) && !one.is_loopback() && !one.is_unicast_link_local();
+            let mask = u128::MAX.checked_shl(128 - u32::from(length.min(128))).unwrap_or(0);
+            good.then(|| format!("{}/{length}", std::net::Ipv6Addr::from_bits(one.to_bits() & mask)))
+        }
+    }
+}
+
+fn shared_networks(facts: &Facts<'_>, _: usize) -> Derived {
+    let all = &facts.snapshot().interfaces;
+    let mut holders: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    let mut from = Vec::new();
+    let mut read = false;
+    for (at, one) in all.iter().enumerate() {
+        let Some(addresses) = one.addresses.known() else { continue };
+        read = true;
+        from.extend(facts.key(INTERFACE, at, "addresses"));
+        let virtual_one = matches!(
+            one.kind.known(),
+            Some(InterfaceKind::Loopback | InterfaceKind::Veth | InterfaceKind::Dummy | InterfaceKind::Tun)
+        );
+        let counts = one.namespace.is_empty() && one.link.up.known() == Some(&true) && !virtual_one;
+        if counts && one.stack.master.known().is_none() {
+            for network in addresses.iter().filter_map(|address| network(address)) {
+                holders.entry(network).or_default().insert(at);
+            }
+        }
+    }
+    // The table of routes says it better.
+    if facts.snapshot().host.routes.known().is_some() {
+        return Derived::of(State::Known(Value::List(Vec::new().into())), facts.key(HOST, 0, "routes"));
+    }
+    if !read {
+        return Derived::unknown(from);
+    }
+    let shared = holders.into_iter().filter(|(_, held)| held.len() > 1).map(|(network, _)| Value::Text(network.into()));
+    Derived::of(State::Known(Value::List(shared.collect())), from)
+        .assuming(vec!["routes as the addresses make them".to_owned()])
+}
+
 /// True for an interface by which packets may leave the host.
 fn may_lead_out(interface: &Interface) -> bool {
     use InterfaceKind::{Bridge, Dummy, Ethernet, Loopback, Tun, Veth};
@@ -178,6 +246,18 @@ fn channels(facts: &Facts<'_>, index: usize, paths: [&str; 2]) -> Derived {
         }
     }
     Derived::of(if known { State::Known(Value::Number(sum)) } else { State::Absent }, from)
+}
+
+/// Drivers that list many queues list those that are not in use, too.
+const FEW_QUEUES: usize = 16;
+
+fn counted_queues(facts: &Facts<'_>, index: usize) -> Derived {
+    let used = facts.same_as(INTERFACE, index, "channels.used");
+    let listed = facts.count_instances(index, "queue_rx_packets").len();
+    if matches!(used.state, State::Known(_)) || !(2..=FEW_QUEUES).contains(&listed) {
+        return used;
+    }
+    Derived::of(State::Known(Value::Number(listed as f64)), used.from)
 }
 
 fn children(facts: &Facts<'_>, index: usize) -> Derived {
@@ -305,7 +385,7 @@ mod tests {
 
     #[test]
     fn the_uplink_is_that_of_the_default_route_or_the_only_one() {
-        let uplink = |host: &str, interfaces: &str| {
+        let name_of = |host: &str, interfaces: &str| {
             let text =
                 format!(r#"{{"schema": "netdoctor.snapshot/1", "host": {{{host}}}, "interfaces": [{interfaces}]}}"#);
             let snapshot = Snapshot::from_json(&text).unwrap();
@@ -325,12 +405,39 @@ mod tests {
             )
         };
         let routes = format!(r#""routes": [[{}, {}], "assumed"]"#, route(100, "eth0"), route(50, "eth1"));
-        assert_eq!(uplink(&routes, &all), (Some("eth1".into()), 0));
-        assert_eq!(uplink("", &all), (None, 0), "two could be it");
+        assert_eq!(name_of(&routes, &all), (Some("eth1".into()), 0));
+        assert_eq!(name_of("", &all), (None, 0), "two could be it");
         let one = [up("docker0"), up("eth0"), up("lo")].join(",");
-        assert_eq!(uplink("", &one), (Some("eth0".into()), 1));
-        assert_eq!(uplink(r#""routes": [[], "assumed"]"#, &one), (None, 0), "no way out");
+        assert_eq!(name_of("", &one), (Some("eth0".into()), 1));
+        assert_eq!(name_of(r#""routes": [[], "assumed"]"#, &one), (None, 0), "no way out");
         let unread = [up("eth0"), r#"{"name": "eth1"}"#.into()].join(",");
-        assert_eq!(uplink("", &unread), (None, 0), "eth1 may be up, too");
+        assert_eq!(name_of("", &unread), (None, 0), "eth1 may be up, too");
+    }
+
+    #[test]
+    fn networks_of_addresses() {
+        assert_eq!(network("192.0.2.17/24").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(network("198.51.100.130/25").as_deref(), Some("198.51.100.128/25"));
+        assert_eq!(network("2001:db8::5/64").as_deref(), Some("2001:db8::/64"));
+        for none in ["192.0.2.1", "192.0.2.1/32", "169.254.3.4/16", "fe80::1/64", "127.0.0.1/8", "192.0.2.1/99", "x/24"]
+        {
+            assert_eq!(network(none), None, "{none}");
+        }
+        let one = |name: &str, address: &str| {
+            format!(
+                r#"{{"name": "{name}", "link": {{"up": [true, "assumed"]}}, "addresses": [["{address}"], "assumed"]}}"#
+            )
+        };
+        let shared = |interfaces: &[String]| {
+            let text = format!(r#"{{"schema": "netdoctor.snapshot/1", "interfaces": [{}]}}"#, interfaces.join(","));
+            let snapshot = Snapshot::from_json(&text).unwrap();
+            match shared_networks(&Facts::new(&snapshot, Knowledge::embedded()), 0).state {
+                State::Known(Value::List(all)) => all.len(),
+                _ => 99,
+            }
+        };
+        assert_eq!(shared(&[one("eth0", "192.0.2.5/24"), one("eth1", "192.0.2.6/24")]), 1);
+        assert_eq!(shared(&[one("eth0", "192.0.2.5/24"), one("eth1", "192.0.3.6/24")]), 0);
+        assert_eq!(shared(&[r#"{"name": "eth0"}"#.into()]), 99);
     }
 }

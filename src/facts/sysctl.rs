@@ -79,6 +79,7 @@ const PARAMETERS: &[Parameter] = &[
     one("net.ipv4.tcp_mtu_probing", Shape::Number, "search for the path MTU without ICMP"),
     one("net.ipv4.ip_no_pmtu_disc", Shape::Number, "path MTU discovery is off"),
     one("net.ipv4.tcp_tw_reuse", Shape::Number, "reuse of connections in TIME-WAIT"),
+    one("net.ipv4.tcp_tw_recycle", Shape::Number, "early end of TIME-WAIT, by timestamps; kernels before 4.12 have it"),
     one("net.ipv4.tcp_max_syn_backlog", Shape::Number, "most half-open connections per listener"),
     one("net.ipv4.tcp_no_metrics_save", Shape::Number, "metrics of closed connections are not kept"),
     one("net.ipv4.tcp_slow_start_after_idle", Shape::Number, "slow start after idle time"),

@@ -146,7 +146,8 @@ pub fn is_parsable(text: &str) -> bool {
 
 /// The columns of `# CPU,Core,Socket,Node,,L1d,L1i,L2,L3`.
 fn columns(text: &str) -> Option<Vec<String>> {
-    let names: Vec<String> = text.trim().strip_prefix("# ")?.split(',').map(|name| name.trim().to_uppercase()).collect();
+    let names: Vec<String> =
+        text.trim().strip_prefix("# ")?.split(',').map(|name| name.trim().to_uppercase()).collect();
     let plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b':');
     (names.contains(&"CPU".to_owned()) && names.iter().all(plain)).then_some(names)
 }
@@ -213,7 +214,8 @@ mod tests {
         assert_eq!(cache("L3", "64 MiB (2 instances)"), Some((3, 32 << 20)));
         assert_eq!(cache("L2 cache", "256K"), Some((2, 256 << 10)));
         assert_eq!(cache("L3 cache", "19.3 MiB").map(|(_, bytes)| bytes), Some(20_237_516));
-        for (key, value) in [("L1d cache", "32K"), ("L3", "0 MiB (0 instances)"), ("Model name", "L3"), ("L3", "much")] {
+        for (key, value) in [("L1d cache", "32K"), ("L3", "0 MiB (0 instances)"), ("Model name", "L3"), ("L3", "much")]
+        {
             assert_eq!(cache(key, value), None, "{key} {value}");
         }
     }

@@ -22,6 +22,8 @@ pub struct Function {
     pub name: Option<At<String>>,
     /// Driver in use.
     pub driver: Option<At<String>>,
+    /// Line that names the modules that could drive it; with the option for it a driver in use would be named, too.
+    pub modules: Option<u32>,
     /// NUMA node.
     pub numa_node: Option<At<u32>>,
     /// Name of the slot that it sits in.
@@ -281,6 +283,7 @@ impl Function {
             }
             "Physical Slot" if !value.is_empty() => self.slot = self.slot.take().or_else(|| at(value.to_owned())),
             "Kernel driver in use" => self.driver = self.driver.take().or_else(|| at(value.to_owned())),
+            "Kernel modules" => self.modules = Some(line),
             "NUMA node" => self.numa_node = value.parse().ok().map(|node| At::new(node, line)),
             "Bus" => self.buses = self.buses.take().or_else(|| buses(value).map(|buses| At::new(buses, line))),
             "Capabilities" if value.starts_with("<access denied>") => self.denied = Some(line),

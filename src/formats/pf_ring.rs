@@ -18,9 +18,26 @@ pub struct Info {
 }
 
 const KEYS: &[&str] = &[
-    "Name", "Index", "Address", "Polling Mode", "Promisc", "Type", "Family", "TX Queues", "RX Queues", "Num RX Slots",
-    "Num TX Slots", "RX Slot Size", "TX Slot Size", "# Bound Sockets", "# TX Queues", "# RX Queues", "Max # TX Queues",
-    "Max # RX Queues", "# Used RX Queues", "TX Queue Size",
+    "Name",
+    "Index",
+    "Address",
+    "Polling Mode",
+    "Promisc",
+    "Type",
+    "Family",
+    "TX Queues",
+    "RX Queues",
+    "Num RX Slots",
+    "Num TX Slots",
+    "RX Slot Size",
+    "TX Slot Size",
+    "# Bound Sockets",
+    "# TX Queues",
+    "# RX Queues",
+    "Max # TX Queues",
+    "Max # RX Queues",
+    "# Used RX Queues",
+    "TX Queue Size",
 ];
 
 /// True where such a file begins.

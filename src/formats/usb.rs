@@ -11,6 +11,8 @@ pub struct Device {
     pub driver: Option<String>,
     /// What it calls itself.
     pub name: String,
+    /// Its number on the bus, in the tree of `-t`, which has a row for each of its functions.
+    pub number: Option<u32>,
 }
 
 fn is_id(word: &str) -> bool {
@@ -49,6 +51,7 @@ pub fn row(text: &str) -> Option<Device> {
             megabits: speed,
             driver: driver.map(str::to_owned),
             name: class.to_owned(),
+            number: text.split_once(": Dev ").and_then(|(_, rest)| rest.split(',').next()?.trim().parse().ok()),
             ..Device::default()
         });
     }
@@ -63,6 +66,7 @@ pub fn row(text: &str) -> Option<Device> {
         megabits,
         driver: None,
         name: name.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+        number: None,
     })
 }
 

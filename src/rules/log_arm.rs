@@ -123,31 +123,38 @@ impl LogArm {
 
 /// Events that were told already, by kind and second. A second holds few texts: one that differs from another near it is not new.
 #[derive(Default)]
-struct Told<'t>(BTreeMap<(usize, i64), Vec<Span<'t>>>);
+struct Told(BTreeMap<(usize, i64), Vec<Span>>);
 
 /// The youngest and the oldest of the lines with one text within a second.
-struct Span<'t> {
-    text: &'t str,
+struct Span {
+    shape: String,
     from: f64,
     to: f64,
 }
 
-impl<'t> Told<'t> {
+impl Told {
     /// False where a line of other wording tells the same event; what is new is remembered.
-    fn is_new(&mut self, kind: usize, age: f64, text: &'t str) -> bool {
+    fn is_new(&mut self, kind: usize, age: f64, text: &str) -> bool {
+        let shape = shape(text);
         let second = (age / SAME_EVENT).floor() as i64;
-        let near = |span: &Span<'_>| span.text != text && span.from - SAME_EVENT <= age && age <= span.to + SAME_EVENT;
+        let near = |span: &Span| span.shape != shape && span.from - SAME_EVENT <= age && age <= span.to + SAME_EVENT;
         let seconds = second.saturating_sub(1)..=second.saturating_add(1);
         if seconds.filter_map(|second| self.0.get(&(kind, second))).flatten().any(near) {
             return false;
         }
         let spans = self.0.entry((kind, second)).or_default();
-        match spans.iter_mut().find(|span| span.text == text) {
+        match spans.iter_mut().find(|span| span.shape == shape) {
             Some(span) => (span.from, span.to) = (span.from.min(age), span.to.max(age)),
-            None => spans.push(Span { text, from: age, to: age }),
+            None => spans.push(Span { shape, from: age, to: age }),
         }
         true
     }
+}
+
+/// A line without what differs where one program says the same of two ports or counts: words that hold digits.
+fn shape(text: &str) -> String {
+    let word = |word: &str| if word.bytes().any(|byte| byte.is_ascii_digit()) { "#" } else { word }.to_owned();
+    text.split_ascii_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -192,5 +199,7 @@ mod tests {
         assert_eq!(outcome(&told).held, Some(false));
         let storm = [(Some(60.0), "eth0: Link is Down"), (Some(59.6), "eth0: Link is Down")];
         assert_eq!(outcome(&storm).held, Some(true));
+        let numbered = [(Some(60.0), "eth0: Link is Down 7"), (Some(59.6), "eth0: Link is Down 8")];
+        assert_eq!(outcome(&numbered).held, Some(true), "the same message with another number");
     }
 }

@@ -75,9 +75,11 @@ fn a_command_line_that_makes_no_sense_is_2() {
 fn an_input_that_says_nothing_is_3_and_tells_what_would() {
     let folder = Folder::new();
     let missing = folder.at("missing.json");
+    let bare = folder.at("bare");
+    std::fs::create_dir(&bare).unwrap();
     for (path, told) in [
         (missing.as_str(), "can't be read"),
-        (folder.path().to_str().unwrap(), "can't be read"),
+        (bare.as_str(), "nothing was recognised"),
         (&folder.write("empty", ""), "is empty"),
         (&folder.write("blank", " \n\t\n"), "is empty"),
         (&folder.write("prose", "my network is slow\n"), "nothing was recognised"),
@@ -197,10 +199,11 @@ fn the_width_is_that_of_columns_where_there_is_no_terminal() {
     assert_eq!(at("not a number"), analyze(&[LIMITED]).out);
 }
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["scan"],
     &["watch"],
+    &["ceiling"],
     &["analyze"],
     &["rules"],
     &["rules", "list"],

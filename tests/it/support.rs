@@ -49,7 +49,7 @@ pub fn snapshot(text: &str) -> Snapshot {
 /// One in `step` of many trials, in the long form of the tests (`test.sh --long`) all. Which ones differs by `turn`.
 pub fn trials<T>(all: Vec<T>, step: usize, turn: usize) -> Vec<T> {
     let step = if std::env::var_os("NETDOCTOR_LONG").is_some() { 1 } else { step };
-    all.into_iter().enumerate().filter(|(at, _)| (at + turn) % step == 0).map(|(_, one)| one).collect()
+    all.into_iter().enumerate().filter(|(at, _)| (at + turn).is_multiple_of(step)).map(|(_, one)| one).collect()
 }
 
 /// Every known reading of a snapshot: the key, the path of the fact.

@@ -188,11 +188,22 @@ fn mii_port(intake: &mut Intake<'_>, port: &Port) {
 fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let mut adapters = Vec::new();
     let mut any = false;
+    let mut before: Option<u32> = None;
     let verbose = intake.command.is_some_and(|command| command.has_flag('v'));
     while let Some(line) = cursor.peek() {
         match usb::row(line.text) {
             Some(device) if is_adapter(&device) && device.megabits.is_some() => {
-                adapters.push(At::new(device, line.number));
+                // Each function of a device has a row.
+                if device.number.is_none() || device.number != before {
+                    before = device.number;
+                    adapters.push(At::new(device, line.number));
+                }
+            }
+            Some(_) if line.text.trim_start().starts_with("/:") => before = None,
+            // The plain list tells who the adapters are, and not how fast.
+            Some(usb::Device { id: Some(id), name, .. }) if names_adapter(&name) => {
+                let source = intake.site.source(line.number);
+                intake.site.adapters.push((id, name, source));
             }
             Some(_) => {}
             None if any && verbose && (usb::is_detail(line.text) || line.text.trim().is_empty()) => {}
@@ -223,8 +234,49 @@ fn usb_devices(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
 fn is_adapter(device: &usb::Device) -> bool {
     let by_driver =
         device.driver.as_ref().is_some_and(|driver| Knowledge::embedded().is_hardware(driver) == Some(true));
-    let words = || device.name.split(|char: char| !char.is_ascii_alphanumeric());
-    by_driver || words().any(|word| matches!(word, "LAN" | "Ethernet" | "GbE" | "2.5GbE" | "NIC"))
+    by_driver || names_adapter(&device.name)
+}
+
+/// True for what network adapters call themselves.
+fn names_adapter(name: &str) -> bool {
+    let mut words = name.split(|char: char| !char.is_ascii_alphanumeric());
+    words.any(|word| matches!(word, "LAN" | "Ethernet" | "GbE" | "2.5GbE" | "NIC"))
+}
+
+/// Most adapters of the plain list of `lsusb`.
+const MOST_ADAPTERS: usize = 256;
+
+/// Ties the one adapter that `lsusb` lists to the one interface on the USB.
+pub(in super::super) fn finish(site: &mut Site) {
+    let mut adapters = std::mem::take(&mut site.adapters);
+    adapters.truncate(MOST_ADAPTERS);
+    adapters.sort_by(|a, b| a.0.cmp(&b.0));
+    adapters.dedup_by(|a, b| a.0 == b.0);
+    merge(site);
+    let on_usb = |one: &&mut Interface| one.bus.known() == Some(&Bus::Usb) && one.namespace.is_empty();
+    let mut held: Vec<&mut Interface> = site.snapshot.interfaces.iter_mut().filter(on_usb).collect();
+    if let ([(id, name, source)], [only]) = (adapters.as_slice(), held.as_mut_slice()) {
+        only.usb.id.fill(Reading::Known(id.clone(), *source));
+        only.usb.product.fill(Reading::Known(name.clone(), *source));
+    }
+}
+
+/// Where one adapter of the tree has no name yet, and one interface on the USB was named elsewhere, they are the same.
+fn merge(site: &mut Site) {
+    let all = &site.snapshot.interfaces;
+    let on_usb = |at: &usize| all[*at].bus.known() == Some(&Bus::Usb) && all[*at].namespace.is_empty();
+    let (nameless, named): (Vec<usize>, Vec<usize>) =
+        (0..all.len()).filter(on_usb).partition(|at| all[*at].name.starts_with(crate::snapshot::STAND_IN));
+    let ([stand_in], [real]) = (nameless.as_slice(), named.as_slice()) else { return };
+    let drivers = (all[*stand_in].driver.name.known(), all[*real].driver.name.known());
+    if matches!(drivers, (Some(one), Some(other)) if one != other) {
+        return;
+    }
+    let (usb, driver) = (all[*stand_in].usb.clone(), all[*stand_in].driver.name.clone());
+    let real = &mut site.snapshot.interfaces[*real];
+    real.usb.fill(usb);
+    real.driver.name.fill(driver);
+    site.snapshot.interfaces.remove(*stand_in);
 }
 
 fn ring_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -303,9 +355,12 @@ fn health(site: &mut Site, address: PciAddress, rows: &[String], line: u32) {
     }
     let of_device = |interface: &&Interface| interface.device.known() == Some(&address);
     let name = site.snapshot.interfaces.iter().find(of_device).map(|interface| interface.name.clone());
-    if let Some(name) = name.filter(|_| !reporters.is_empty()) {
-        site.put(&name, |i| &mut i.devlink.health, At::new(reporters, line));
-    }
+    let Some(name) = name.filter(|_| !reporters.is_empty()) else { return };
+    // Those of the port stand in a block of their own.
+    let held = site.interface(&name).devlink.health.known().cloned().unwrap_or_default();
+    let others = held.into_iter().filter(|held| reporters.iter().all(|fresh| fresh.name != held.name));
+    let all: Vec<HealthReporter> = others.chain(reporters.iter().cloned()).collect();
+    site.put(&name, |i| &mut i.devlink.health, At::new(all, line));
 }
 
 fn datapaths(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
@@ -404,6 +459,14 @@ mod tests {
         );
         let reporter = &port.devlink.health.known().unwrap()[0];
         assert_eq!((reporter.name.as_str(), reporter.errors.known()), ("fw", Some(&2)));
+        let port = text.replace(
+            "pci/0000:03:00.0:\n",
+            "pci/0000:03:00.0:\n  reporter fw_fatal\n    state error error 1 recover 0\npci/0000:03:00.0/65535:\n",
+        );
+        let (snapshot, _) = one(&port);
+        let all = snapshot.interface("ens1").unwrap().devlink.health.known().unwrap();
+        let names: Vec<_> = all.iter().map(|one| (one.name.as_str(), one.state.known().unwrap().as_str())).collect();
+        assert_eq!(names, [("fw_fatal", "error"), ("fw", "healthy")]);
     }
 
     #[test]
@@ -415,6 +478,22 @@ mod tests {
         let port = snapshot.interface("eth1").unwrap();
         assert_eq!((port.usb.speed.known().unwrap().0, port.bus.known()), (480_000_000, Some(&Bus::Usb)));
         assert_eq!((snapshot.interfaces.len(), port.usb.product.known()), (1, None));
+        let list = "$ lsusb\nBus 002 Device 001: ID 1d6b:0003 Linux Foundation 3.0 root hub\n\
+                    Bus 002 Device 002: ID 0bda:8156 Realtek Semiconductor Corp. USB 10/100/1G/2.5G LAN\n";
+        let ethtool = "$ ethtool -i eth1\ndriver: cdc_ncm\nversion: 6.1\nbus-info: usb-0000:00:14.0-3\n";
+        let (snapshot, _) = one(&format!("{list}{ethtool}"));
+        let port = snapshot.interface("eth1").unwrap();
+        assert_eq!((port.bus.known(), port.usb.id.known().unwrap().as_str()), (Some(&Bus::Usb), "0bda:8156"));
+        let functions = "$ lsusb -t\n/:  Bus 02.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/6p, 10000M\n\
+                    \u{20}   |__ Port 3: Dev 4, If 0, Class=Communications, Driver=cdc_ncm, 480M\n\
+                    \u{20}   |__ Port 3: Dev 4, If 1, Class=CDC Data, Driver=cdc_ncm, 480M\n";
+        let (snapshot, _) = one(&format!("{functions}{list}{ethtool}"));
+        let [port] = snapshot.interfaces.as_slice() else { panic!("one adapter with two functions") };
+        assert_eq!((port.name.as_str(), port.usb.speed.known().unwrap().0), ("eth1", 480_000_000));
+        assert_eq!(port.usb.id.known().unwrap(), "0bda:8156");
+        let other = list.replace("0bda:8156", "0b95:1790");
+        let (snapshot, _) = one(&format!("{list}{other}{ethtool}"));
+        assert!(snapshot.interface("eth1").unwrap().usb.id.is_unasked(), "which of the two");
         // Nothing names the interface.
         let (snapshot, _) = one(tree);
         assert_eq!(snapshot.interfaces[0].name, "unnamed:3");

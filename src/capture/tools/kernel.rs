@@ -89,9 +89,8 @@ fn online(intake: &mut Intake<'_>, table: &PerCpu) {
     let cut = intake.command.is_some_and(|command| {
         cuts(std::slice::from_ref(&command.program)) || command.filters.iter().any(|filter| cuts(filter))
     });
-    let of_interrupts = |row: &Row| {
-        row.name.parse::<u32>().is_ok() && row.counts.len() == table.cpus.len() && !row.tail.is_empty()
-    };
+    let of_interrupts =
+        |row: &Row| row.name.parse::<u32>().is_ok() && row.counts.len() == table.cpus.len() && !row.tail.is_empty();
     if table.has_head && !cut && table.rows.iter().any(of_interrupts) {
         let count = table.cpus.len() as u32;
         intake.site.put_host(|host| &mut host.cpus, At::new(count, table.line));

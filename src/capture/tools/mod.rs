@@ -19,6 +19,7 @@ mod rdma;
 mod results;
 mod ss;
 mod stack;
+mod state;
 mod storage;
 mod sysctl;
 mod sysfs;
@@ -99,6 +100,11 @@ fn whole_name(intake: &Intake<'_>, printed: &str, most: usize) -> String {
     }
 }
 
+/// What follows once all outputs are read.
+pub(super) fn finish(site: &mut Site) {
+    hardware::finish(site);
+}
+
 /// All tools. The order decides where an output begins like that of several.
 pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
     [
@@ -124,6 +130,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Tool> {
         kernel::TOOLS,
         host::TOOLS,
         cpu::TOOLS,
+        state::TOOLS,
         ping::TOOLS,
     ]
     .into_iter()

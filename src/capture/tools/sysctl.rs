@@ -80,6 +80,9 @@ fn settings(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             return;
         }
     }
+    let lists = |command: &Command| command.has_flag('a') || command.has_flag('A') || command.has("--all");
+    let whole = intake.command.is_none_or(lists) && !intake.is_filtered() && intake.site.namespace.is_empty();
+    intake.site.all_parameters |= whole;
     let keys = intake.command.map(keys).unwrap_or_default();
     let mut next = keys.iter();
     let mut file = intake.command.and_then(applied);
@@ -225,6 +228,12 @@ mod tests {
         assert_eq!(understood.left, []);
         let values: Vec<(&str, &str)> =
             snapshot.host.sysctl.known().unwrap().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        // Parameters of modules that nobody listed are unreadable, not missing.
+        let (unread, values): (Vec<_>, Vec<_>) = values.into_iter().partition(|(_, value)| value.is_empty());
+        assert_eq!(
+            unread.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+            ["net.bridge.bridge-nf-call-iptables", "net.netfilter.nf_conntrack_count"]
+        );
         assert_eq!(
             values,
             [
@@ -263,10 +272,17 @@ mod tests {
         assert_eq!(refused(&format!("# sysctl -p\n{old}")), [row("/etc/sysctl.conf", "net.ipv4.tcp_fack")]);
         let named = "# sysctl -p /etc/sysctl.d/x.conf\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_abc: No such file or directory\n";
         assert_eq!(refused(named), [row("/etc/sysctl.d/x.conf", "net.ipv4.tcp_abc")]);
-        let system = format!("# sysctl --system\n* Applying /etc/sysctl.d/10-a.conf ...\nnet.core.rmem_max = 1\n* Applying /etc/sysctl.d/20-b.conf ...\n{old}");
+        let system = format!(
+            "# sysctl --system\n* Applying /etc/sysctl.d/10-a.conf ...\nnet.core.rmem_max = 1\n* Applying /etc/sysctl.d/20-b.conf ...\n{old}"
+        );
         assert_eq!(refused(&system), [row("/etc/sysctl.d/20-b.conf", "net.ipv4.tcp_fack")]);
         // Who only asks for a parameter has it in no file.
-        assert_eq!(refused("# sysctl net.ipv4.tcp_fack\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_fack: No such file or directory\n"), []);
+        assert_eq!(
+            refused(
+                "# sysctl net.ipv4.tcp_fack\nsysctl: cannot stat /proc/sys/net/ipv4/tcp_fack: No such file or directory\n"
+            ),
+            []
+        );
         // It exists.
         assert_eq!(refused("# sysctl -p\nsysctl: setting key \"net.ipv4.tcp_fack\": Read-only file system\n"), []);
     }

@@ -263,8 +263,13 @@ fn read_links(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let target = command.as_ref().and_then(Command::last_operand);
     let own = target.and_then(attribute);
     let lists = command.as_ref().is_some_and(|command| command.program == "ls");
+    let whole =
+        lists && !intake.is_filtered() && target.is_some_and(|path| path.trim_end_matches('/') == "/sys/class/net");
     while let Some(line) = cursor.peek() {
         if let Some((name, path)) = link(line.text) {
+            if whole && intake.site.namespace.is_empty() {
+                intake.site.all_links = Some(intake.site.source(line.number));
+            }
             if is_interface_name(name) {
                 put_path(intake, name, path, line.number);
             }

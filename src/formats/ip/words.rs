@@ -29,6 +29,11 @@ impl Words {
         Some(At::new(word.value.parse().ok()?, word.line))
     }
 
+    /// True where this word is among them, alone or with something behind a slash: `xdp/id:12`.
+    pub fn has_tagged(&self, key: &str) -> bool {
+        self.0.iter().any(|word| word.value.split('/').next() == Some(key))
+    }
+
     /// True where this word is among them.
     pub fn has(&self, key: &str) -> bool {
         self.0.iter().any(|word| word.value == key)

@@ -253,9 +253,12 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
         let intervals: Vec<&Row<'_>> =
             rows.iter().map(|(row, _)| row).filter(|row| row.role == role && !row.is_sum()).collect();
         let other_flows = !rows.iter().any(|(row, _)| row.role != role && row.bits_per_second == 0.0);
-        let alone = count == 1 && !head.udp && other_flows;
+        let alone = count == 1 && !head.udp;
         let stand = alone.then(|| stand(&intervals, head.mss)).flatten();
-        runs.extend(found.map(|run| Run { stand: stand.filter(|_| run.sent == Some(true)), ..run }));
+        runs.extend(found.map(|run| {
+            let told = stand.filter(|stand| *stand == Stand::Flowed || other_flows && run.sent == Some(true));
+            Run { stand: told, ..run }
+        }));
     }
     runs
 }
@@ -267,22 +270,25 @@ const BEFORE: f64 = 1e6;
 /// No segment is larger, in bytes: the largest jumbo frames of Ethernet that are usual.
 const LARGEST_SEGMENT: u64 = 9216;
 
-/// Whether one stream of a sender came to a stand; none for few intervals, or where the congestion window is not printed.
+/// Whether one stream came to a stand; none for few intervals, and for one that did where the congestion window is not printed.
 fn stand(rows: &[&Row<'_>], mss: Option<u64>) -> Option<Stand> {
-    let windows: Vec<u64> = rows.iter().map(|row| window(row)).collect::<Option<_>>()?;
     if rows.len() <= STANDING {
         return None;
     }
     let first = rows.iter().position(|row| row.bits_per_second == 0.0);
-    let Some(first) = first.filter(|first| *first > 0) else { return Some(Stand::Flowed) };
+    let Some(first) = first.filter(|first| *first > 0) else { return first.is_none().then_some(Stand::Flowed) };
     let sent: f64 = rows[..first].iter().map(|row| row.bits_per_second * row.seconds() / 8.0).sum();
+    if sent >= BEFORE {
+        return Some(Stand::Flowed);
+    }
+    let windows: Vec<u64> = rows.iter().map(|row| window(row)).collect::<Option<_>>()?;
     let standing = rows[first..].iter().take_while(|row| row.bits_per_second == 0.0).count();
     let window = windows[first];
     let still = windows[first..first + standing].iter().all(|held| *held == window);
     // Printed with three digits.
     let most = mss.map_or(LARGEST_SEGMENT, |mss| mss + mss / 50);
     let again = rows[..first + standing].iter().filter_map(|row| retransmits(row)).sum::<u64>();
-    let stalled = sent < BEFORE && standing >= STANDING && still && (1..=most).contains(&window) && again > 0;
+    let stalled = standing >= STANDING && still && (1..=most).contains(&window) && again > 0;
     Some(if stalled { Stand::Stalled(window) } else { Stand::Flowed })
 }
 
@@ -389,7 +395,10 @@ iperf Done.
         let stand = |text: &str| parse(text)[0].stand;
         // 8.74 * 1024 = 8949.76
         assert_eq!(stand(&format!("{head}{first}{}", standing(3))), Some(Stand::Stalled(8950)));
-        let cut = format!("{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n", standing(2));
+        let cut = format!(
+            "{head}{first}{}^C[  5]   3.00-3.40   sec  0.00 Bytes  0.00 bits/sec    0   8.74 KBytes\n",
+            standing(2)
+        );
         assert_eq!(stand(&cut), Some(Stand::Stalled(8950)));
         let grown = format!("{head}{first}{}{}{}", zero(1, "8.74"), zero(2, "17.5"), zero(3, "8.74"));
         assert_eq!(stand(&grown), Some(Stand::Flowed), "the window moved");
@@ -417,8 +426,8 @@ iperf Done.
             format!("Connecting to host 10.0.0.2, port 5201\n{}", rows.collect::<String>())
         };
         let stands = |text: &str| parse(text).iter().filter_map(|run| run.stand).collect::<Vec<_>>();
-        assert_eq!(stands(&test("9.30 Gbits")), [Stand::Stalled(8950)]);
-        assert_eq!(stands(&test("0.00 bits")), []);
+        assert_eq!(stands(&test("9.30 Gbits")), [Stand::Flowed, Stand::Stalled(8950)]);
+        assert_eq!(stands(&test("0.00 bits")), [], "neither direction gets anything through");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::formats::cursor::{At, Cursor};
 use crate::formats::ethtool::table::{self, Shape};
 use crate::formats::ethtool::{driver, features, headed, settings as settings_format, statistics};
 use crate::reading::Reading;
-use crate::snapshot::{Feature, InterfaceKind};
+use crate::snapshot::{Bus, Feature, InterfaceKind};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool { name: "ethtool", answers: |command| asks(command, &[]), begins: begins_settings, read: settings::read },
@@ -176,12 +176,14 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     site.put_some(&name, |interface| &mut interface.driver.version, full(info.version));
     site.put_some(&name, |interface| &mut interface.driver.firmware, full(info.firmware));
     let Some(bus) = info.bus_info else { return };
-    match bus.value.parse() {
-        Ok(address) => {
-            site.put(&name, |interface| &mut interface.device, At::new(address, bus.line));
-            site.link_device(&name, address, bus.line);
+    if let Ok(address) = bus.value.parse() {
+        site.put(&name, |interface| &mut interface.device, At::new(address, bus.line));
+        site.link_device(&name, address, bus.line);
+    } else {
+        site.put_absent(&name, |interface| &mut interface.device, bus.line);
+        if bus.value.starts_with("usb-") {
+            site.put(&name, |interface| &mut interface.bus, At::new(Bus::Usb, bus.line));
         }
-        Err(_) => site.put_absent(&name, |interface| &mut interface.device, bus.line),
     }
     site.put_some(&name, |interface| &mut interface.driver.bus_info, full(Some(bus)));
 }
@@ -214,7 +216,18 @@ fn offloads(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         let feature = Feature { active: row.active, changeable: !row.fixed };
         fresh.insert(features::kernel_name(&row.name).to_owned(), feature);
     }
+    // Old versions say of no row that it is fixed, or asked for in vain.
+    let tells = found.rows.iter().any(|row| row.fixed || row.requested.is_some());
+    let refused =
+        found.rows.iter().filter(|row| row.requested.is_some_and(|wanted| wanted != row.active) && !row.fixed);
+    let mut refused: Vec<String> = refused.map(|row| features::kernel_name(&row.name).to_owned()).collect();
+    refused.sort();
+    refused.dedup();
+    let whole = !intake.is_filtered();
     let site = &mut *intake.site;
+    if tells && whole {
+        site.put(&name, |interface| &mut interface.features_refused, At::new(refused, line));
+    }
     // A filtered output adds to what an earlier one said.
     if let Some(before) = site.interface(&name).features.known() {
         let mut both = before.clone();

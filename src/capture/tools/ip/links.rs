@@ -147,7 +147,7 @@ fn address(
 /// The headline says where an XDP program runs. Versions that print the largest MTU print this too.
 fn xdp(site: &mut Site, name: &str, link: &Link) {
     let modes = [("xdp", XdpMode::Native), ("xdpgeneric", XdpMode::Generic), ("xdpoffload", XdpMode::Offload)];
-    let mode = modes.into_iter().find(|(word, _)| link.head.has(word)).map(|(_, mode)| mode);
+    let mode = modes.into_iter().find(|(word, _)| link.head.has_tagged(word)).map(|(_, mode)| mode);
     match mode {
         Some(mode) => {
             site.put(name, |i| &mut i.xdp.mode, At::new(mode, link.line));

@@ -98,6 +98,10 @@ fn put(intake: &mut Intake<'_>, address: PciAddress, function: &Function, filter
             put! { speed_max: speed, width_max: width }
         }
     }
+    if let Some(line) = function.modules.filter(|_| function.driver.is_none() && !filtered) {
+        let source = site.source(line);
+        site.pci.function(address).driver.fill(Reading::Absent(source));
+    }
     if let Some(line) = function.denied {
         let gap = match command {
             Some(command) => not_permitted(command, &site.file, line),
@@ -231,6 +235,23 @@ mod tests {
         assert_eq!(snapshot.host.is_guest.known(), Some(&true));
         let roots: Vec<_> = snapshot.devices.iter().map(|device| device.pcie.virtual_root.known().copied()).collect();
         assert_eq!(roots, [Some(true), None]);
+    }
+
+    #[test]
+    fn a_function_that_no_driver_drives() {
+        let text = "# lspci -nnk\n03:00.0 Ethernet controller [0200]: Intel Corporation I226-V [8086:125c] (rev 04)\n\
+                    \tSubsystem: Intel Corporation Device [8086:0000]\n\tKernel modules: igc\n\
+                    04:00.0 Ethernet controller [0200]: Intel Corporation I226-V [8086:125c] (rev 04)\n\
+                    \tKernel driver in use: igc\n\tKernel modules: igc\n\
+                    # ls -l /sys/class/net\ntotal 0\nlrwxrwxrwx 1 root root 0 Jan  1 00:00 enp4s0 -> ../../devices/pci0000:00/0000:00:1c.0/0000:04:00.0/net/enp4s0\n";
+        let (snapshot, understood) = one(text);
+        assert_eq!(understood.left, []);
+        let [dead, alive] = snapshot.devices.as_slice() else { panic!("two functions") };
+        assert!(dead.driver.is_absent() && alive.driver.known().is_some());
+        assert_eq!((dead.interfaces.known(), alive.interfaces.known().map(Vec::len)), (Some(&Vec::new()), Some(1)));
+        // Without the line of the modules nothing is said of drivers.
+        let (snapshot, _) = one("# lspci\n03:00.0 Ethernet controller: Intel Corporation I226-V (rev 04)\n");
+        assert!(snapshot.devices[0].driver.is_unasked() && snapshot.devices[0].interfaces.is_unasked());
     }
 
     #[test]
