@@ -15,7 +15,9 @@ pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
         let of_device = |event: &&crate::knowledge::LogEventSpec| event.of == EventOf::Device && event.matches(text);
         let Some(event) = events.iter().find(of_device) else { continue };
         let (interfaces, devices) = site.snapshot.named_in(&lines[at].text);
-        let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty() && devices.is_empty()) else { continue };
+        let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty() && devices.is_empty()) else {
+            continue;
+        };
         if let Source::Capture { line, .. } = site.snapshot.origins.source_of(lines[at].source) {
             let line = *line;
             let name = alone(site, line, wording.driver.as_deref());
