@@ -92,7 +92,7 @@ check_rust() {
 tests=(cargo test)
 if $long; then
     # Tests named record_* write fixtures: they are run by hand only.
-    tests=(env "PROPTEST_CASES=${PROPTEST_CASES:-20000}" cargo test -- --include-ignored --skip record_)
+    tests=(env NETDOCTOR_LONG=1 "PROPTEST_CASES=${PROPTEST_CASES:-20000}" cargo test -- --include-ignored --skip record_)
 fi
 
 check_scripts() {
