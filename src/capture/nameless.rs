@@ -10,26 +10,26 @@ use crate::snapshot::{Interface, InterfaceKind, LogLine, STAND_IN};
 /// there are several, nobody knows.
 pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
     let events = Knowledge::embedded().log_events();
-    for at in 0..lines.len() {
-        let text = &lines[at].text.to_lowercase();
+    for entry in lines {
+        let text = &entry.text.to_lowercase();
         let of_device = |event: &&crate::knowledge::LogEventSpec| event.of == EventOf::Device && event.matches(text);
         let Some(event) = events.iter().find(of_device) else { continue };
-        let (interfaces, devices) = site.snapshot.named_in(&lines[at].text);
+        let (interfaces, devices) = site.snapshot.named_in(&entry.text);
         let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty() && devices.is_empty()) else {
             continue;
         };
-        if let Source::Capture { line, .. } = site.snapshot.origins.source_of(lines[at].source) {
+        if let Source::Capture { line, .. } = site.snapshot.origins.source_of(entry.source) {
             let line = *line;
             let name = alone(site, line, wording.driver.as_deref());
             // What is said of a link concerns the same interface.
-            if let Some(message) = link::message(&lines[at].text).filter(|_| !name.is_empty()) {
-                let source = lines[at].source;
+            if let Some(message) = link::message(&entry.text).filter(|_| !name.is_empty()) {
+                let source = entry.source;
                 let interface = site.interface(&name);
                 interface.link.up.fill(message.up.map_or_else(Reading::default, |up| Reading::Known(up, source)));
                 let speed = message.speed.map(|speed| BitsPerSecond(speed.round() as u64));
                 interface.link.speed.fill(speed.map_or_else(Reading::default, |speed| Reading::Known(speed, source)));
             }
-            lines[at].about = name;
+            entry.about = name;
         }
     }
 }
