@@ -1,38 +1,51 @@
 //! Lines of the kernel log that concern a network device without naming an interface of it.
 
 use super::site::Site;
+use crate::formats::kernel_log::link;
 use crate::knowledge::{EventOf, Knowledge};
-use crate::reading::{Reading, Source};
+use crate::reading::{BitsPerSecond, Reading, Source};
 use crate::snapshot::{Interface, InterfaceKind, LogLine, STAND_IN};
 
 /// Says which interface each of these lines is about: the one port that there is, or a stand-in where there is none. Where
 /// there are several, nobody knows.
 pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
     let events = Knowledge::embedded().log_events();
-    for at in 0..lines.len() {
-        let text = &lines[at].text.to_lowercase();
+    for entry in lines {
+        let text = &entry.text.to_lowercase();
         let of_device = |event: &&crate::knowledge::LogEventSpec| event.of == EventOf::Device && event.matches(text);
         let Some(event) = events.iter().find(of_device) else { continue };
-        let (interfaces, devices) = site.snapshot.named_in(&lines[at].text);
-        if !interfaces.is_empty() || !devices.is_empty() || !event.tells_alone(text) {
+        let (interfaces, devices) = site.snapshot.named_in(&entry.text);
+        let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty() && devices.is_empty()) else {
             continue;
-        }
-        if let Source::Capture { line, .. } = site.snapshot.origins.source_of(lines[at].source) {
+        };
+        if let Source::Capture { line, .. } = site.snapshot.origins.source_of(entry.source) {
             let line = *line;
-            lines[at].about = alone(site, line);
+            let name = alone(site, line, wording.driver.as_deref());
+            // What is said of a link concerns the same interface.
+            if let Some(message) = link::message(&entry.text).filter(|_| !name.is_empty()) {
+                let source = entry.source;
+                let interface = site.interface(&name);
+                interface.link.up.fill(message.up.map_or_else(Reading::default, |up| Reading::Known(up, source)));
+                let speed = message.speed.map(|speed| BitsPerSecond(speed.round() as u64));
+                interface.link.speed.fill(speed.map_or_else(Reading::default, |speed| Reading::Known(speed, source)));
+            }
+            entry.about = name;
         }
     }
 }
 
 /// The interface that a line without any name is about; empty where nobody knows.
-fn alone(site: &mut Site, line: u32) -> String {
+fn alone(site: &mut Site, line: u32, writer: Option<&str>) -> String {
     let knowledge = Knowledge::embedded();
     let is_port = |interface: &&Interface| {
         let driver = interface.driver.name.known();
         let hardware = driver.and_then(|driver| knowledge.is_hardware(driver)) == Some(true);
         let made_up = !matches!(interface.kind.known(), None | Some(InterfaceKind::Ethernet));
+        // A port of another driver does not write so.
+        let other = driver.zip(writer).is_some_and(|(driver, writer)| driver != writer);
         interface.namespace.is_empty()
             && !made_up
+            && !other
             && (hardware
                 || interface.device.known().is_some()
                 || interface.port.physical.known() == Some(&true)
@@ -53,6 +66,9 @@ fn alone(site: &mut Site, line: u32) -> String {
     let source = site.inferred("a message of a network driver that names no interface");
     let interface = site.interface(&name);
     interface.port.physical = Reading::Known(true, source);
+    if let Some(writer) = writer {
+        interface.driver.name = Reading::Known(writer.to_owned(), source);
+    }
     name
 }
 
@@ -74,8 +90,14 @@ mod tests {
         let (snapshot, _) = one(HUNG);
         assert_eq!(snapshot.host.log.known().unwrap()[0].about, "unnamed:2");
         assert_eq!(snapshot.interfaces[0].port.physical.known(), Some(&true));
+        assert_eq!(snapshot.interfaces[0].driver.name.known().unwrap(), "i40e");
+        let igb = "$ ethtool -i eth3\ndriver: igb\nversion: 1\n";
+        assert_eq!(about(&format!("{igb}{HUNG}")), [""], "only i40e writes so");
         // Two lines are about the same port.
         assert_eq!(about(&format!("{HUNG}[    6.0] tx_timeout: VSI_seid: 396, Q 43\n")), ["unnamed:2", "unnamed:2"]);
+        let phy = "$ dmesg\nRTL8211F Gigabit Ethernet mdio_mux-0.0:00: Downshift occurred from negotiated speed 1Gbps to actual speed 100Mbps, check cabling!\n";
+        let (snapshot, _) = one(phy);
+        assert_eq!(snapshot.interfaces[0].link.speed.known().unwrap().0, 100_000_000);
         // Something is there, and nobody knows what it is.
         assert_eq!(about(&format!("$ ip link\n2: eth9: <UP> mtu 1500\n{HUNG}")), [""]);
         // Other devices have links and time-outs as well.

@@ -203,7 +203,7 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
     let mut entries = row_facts! { NfsMount;
         "export" = export: String, "nfsstat -m", "server and export";
         "server" = server: String, "nfsstat -m", "address of the server";
-        "interface" = interface: String, "ip route get SERVER", "interface by which the route to its server leaves, as the kernel answered";
+        "interface" = interface: String, "ip route show table all", "interface by which the route to its server leaves, as the kernel answered";
         "version" = version: String, "nfsstat -m", "version of the protocol";
         "transport" = transport: String, "nfsstat -m", "transport";
         "nconnect" = nconnect: u32, "nfsstat -m", "connections";

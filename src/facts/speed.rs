@@ -29,6 +29,11 @@ pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     let (Some(speed), Some(supported), Some(advertised)) =
         (interface.link.speed.known(), interface.link.supported.known(), interface.link.advertised.known())
     else {
+        // The PHY itself says that it left a higher speed, whatever modes there are.
+        if interface.link.speed.known().is_some() && told_from_higher(facts, index) {
+            let from = [facts.key(INTERFACE, index, "link.speed"), facts.key(HOST, 0, "log_lines")].concat();
+            return Derived::of(State::Known(Value::Word("downshift".into())), from);
+        }
         let absent = interface.link.supported.is_absent() || interface.link.advertised.is_absent();
         return if absent { Derived::absent(from) } else { Derived::unknown(from) };
     };
@@ -69,6 +74,22 @@ fn word_of(speed: f64, s: &LinkModes, a: &LinkModes, p: Option<&LinkModes>, fail
         Some(p) if own == Some(speed) && fastest(&p.0).is_some_and(|theirs| speed < theirs) => "port",
         _ => "full",
     }
+}
+
+/// True where the last word of the log on the link of an interface is that it left a higher speed.
+fn told_from_higher(facts: &Facts<'_>, index: usize) -> bool {
+    let events = facts.knowledge().log_events();
+    let mut last = None;
+    for event in facts.events().iter().filter(|event| event.interfaces.contains(&index)) {
+        let name = events[event.kind].event.as_str();
+        let text = facts.log_line(event).map(|line| line.text.to_lowercase()).unwrap_or_default();
+        if name == "phy_downshift" && text.contains("downshift occurred from ") {
+            last = Some(true);
+        } else if name == "link_up" || name == "link_down" {
+            last = Some(false);
+        }
+    }
+    last == Some(true)
 }
 
 /// Evidence that training failed. A log that could not be read is no evidence.

@@ -93,19 +93,16 @@ pub fn servers(mounts: &str) -> BTreeMap<String, String> {
 /// A line of /proc/self/mounts: `SERVER:EXPORT PATH nfs4 rw,vers=4.2 0 0`, or of `mount`:
 /// `SERVER:EXPORT on PATH type nfs4 (rw,vers=4.2)`. Mounts of other kinds are without options.
 pub fn listed(text: &str) -> Option<Mount> {
-    let (export, path, kind, list) = match text.split_once(" on ") {
-        Some((export, rest)) => {
-            let (path, rest) = rest.split_once(" type ")?;
-            let (kind, rest) = rest.split_once(" (")?;
-            (export, path, kind, rest.trim_end().strip_suffix(')')?)
-        }
-        None => {
-            let mut words = text.trim_end().split(' ');
-            let four = (words.next()?, words.next()?, words.next()?, words.next()?);
-            let rest: Vec<&str> = words.collect();
-            let numbers = rest.len() == 2 && rest.iter().all(|word| word.parse::<u32>().is_ok());
-            (numbers && four.1.starts_with('/')).then_some(four)?
-        }
+    let (export, path, kind, list) = if let Some((export, rest)) = text.split_once(" on ") {
+        let (path, rest) = rest.split_once(" type ")?;
+        let (kind, rest) = rest.split_once(" (")?;
+        (export, path, kind, rest.trim_end().strip_suffix(')')?)
+    } else {
+        let mut words = text.trim_end().split(' ');
+        let four = (words.next()?, words.next()?, words.next()?, words.next()?);
+        let rest: Vec<&str> = words.collect();
+        let numbers = rest.len() == 2 && rest.iter().all(|word| word.parse::<u32>().is_ok());
+        (numbers && four.1.starts_with('/')).then_some(four)?
     };
     let of_nfs = kind == "nfs" || kind == "nfs4";
     let options = if of_nfs { options(list) } else { BTreeMap::new() };

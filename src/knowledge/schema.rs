@@ -583,14 +583,25 @@ pub struct LogEventSpec {
     /// Pieces that make it something else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not: Vec<String>,
-    /// Pieces that only drivers of network devices write: such a line counts although it names no device, where all else
+    /// Wordings that only drivers of network devices write: such a line counts although it names no device, where all else
     /// leaves only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub alone: Vec<String>,
+    pub alone: Vec<Wording>,
     /// What it concerns.
     pub of: EventOf,
     /// Who writes such lines.
     pub source: String,
+}
+
+/// A wording of network drivers alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wording {
+    /// Pieces of the message in lower case; `*` stands for anything between two pieces.
+    pub line: String,
+    /// The one driver that writes so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
 }
 
 impl LogEventSpec {
@@ -599,9 +610,9 @@ impl LogEventSpec {
         self.any.iter().any(|pieces| holds(line, pieces)) && !self.not.iter().any(|pieces| holds(line, pieces))
     }
 
-    /// True for a line of this kind, in lower case, that only a network device's driver writes.
-    pub fn tells_alone(&self, line: &str) -> bool {
-        self.matches(line) && self.alone.iter().any(|pieces| holds(line, pieces))
+    /// The wording of a line of this kind, in lower case, that only a network device's driver writes.
+    pub fn wording(&self, line: &str) -> Option<&Wording> {
+        self.alone.iter().find(|wording| self.matches(line) && holds(line, &wording.line))
     }
 }
 

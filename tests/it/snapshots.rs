@@ -8,10 +8,10 @@ use netdoctor::lang::Key;
 use netdoctor::reading::{BitsPerSecond, Bytes, GapKind, Gigatransfers, Seconds, Source};
 use netdoctor::snapshot::{
     Bond, BondMember, Bridge, Channels, Coalesce, ConfiguredSetting, Conflict, Conntrack, CounterBlock, Cpu, Devlink,
-    DriverInfo, Eee, Feature, Fec, Flow, Growth, HealthReporter, Host, Interface, Irq, Irqbalance, Link, LogLine,
-    Measurement, Module, ModuleLane, ModuleThresholds, Neighbours, NfsMount, Pause, PciDevice, Pcie, PcieLink,
-    PcieRole, Pfc, Port, Processors, Qdisc, Queue, Rdma, Ring, Route, Rss, SCHEMA, Sample, SampleSource, Session,
-    Snapshot, Stack, TcAction, Thread, Tunnel, Usb, Wireless, Xdp,
+    DriverInfo, Eee, Feature, Fec, Flow, Growth, HealthReporter, Host, Interface, Irq, Irqbalance, Link, Listener,
+    LogLine, Measurement, Module, ModuleLane, ModuleThresholds, Neighbours, NfsMount, Pause, PciDevice, Pcie, PcieLink,
+    PcieRole, Pfc, Port, Processors, Qdisc, Queue, Rates, Rdma, Ring, Route, Rss, SCHEMA, Sample, SampleSource,
+    Session, Snapshot, Stack, TcAction, Thread, Tunnel, UdpSocket, Usb, Wireless, Xdp,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde_json::Value;
@@ -27,7 +27,6 @@ const NOT_FACTS: &[(&str, &str)] = &[
         "addresses of functions that are no subject; a group ceiling will derive from them",
     ),
     ("devices.aer", "a block: rules ask for events of the log and, later, canonical counters"),
-    ("host.configured", "a list: rules ask for each setting"),
     ("host.cpu_list", "a list: rules ask for each CPU"),
     ("host.cpu_list.softirqs", "a block: derived facts read it"),
     ("host.cpu_list.softnet", "a block: derived facts read it"),
@@ -37,6 +36,8 @@ const NOT_FACTS: &[(&str, &str)] = &[
     ("host.threads.ticks", "a block: derived facts read it"),
     ("host.counters", "blocks: rules ask for canonical counters"),
     ("host.flows", "a list: rules ask for each connection"),
+    ("host.listeners", "a list: rules ask for each listener"),
+    ("host.udp_sockets", "a list: rules ask for each socket"),
     ("host.flows.samples", "a block: derived facts read it"),
     ("host.measured", "a list: rules ask for each result"),
     ("host.nfs", "a list: rules ask for each mount"),
@@ -217,6 +218,7 @@ fn sections() -> Vec<(&'static str, BTreeSet<&'static str>, Vec<String>)> {
         ("DriverInfo", fields_of::<DriverInfo>(), of("/interfaces/#/driver")),
         ("Port", fields_of::<Port>(), of("/interfaces/#/port")),
         ("Link", fields_of::<Link>(), of("/interfaces/#/link")),
+        ("Rates", fields_of::<Rates>(), of("/interfaces/#/rates")),
         ("Ring", fields_of::<Ring>(), of("/interfaces/#/ring")),
         ("Pause", fields_of::<Pause>(), of("/interfaces/#/pause")),
         ("Stack", fields_of::<Stack>(), of("/interfaces/#/stack")),
@@ -238,6 +240,8 @@ fn sections() -> Vec<(&'static str, BTreeSet<&'static str>, Vec<String>)> {
         ("Conntrack", fields_of::<Conntrack>(), vec!["/host/conntrack".into()]),
         ("Neighbours", fields_of::<Neighbours>(), vec!["/host/neighbours".into()]),
         ("Flow", fields_of::<Flow>(), of("/host/flows/0/#")),
+        ("Listener", fields_of::<Listener>(), of("/host/listeners/0/#")),
+        ("UdpSocket", fields_of::<UdpSocket>(), of("/host/udp_sockets/0/#")),
         ("Route", fields_of::<Route>(), of("/host/routes/0/#")),
         ("NfsMount", fields_of::<NfsMount>(), of("/host/nfs/0/#")),
         ("ConfiguredSetting", fields_of::<ConfiguredSetting>(), of("/host/configured/0/#")),

@@ -7,7 +7,7 @@ use crate::formats::cursor::{At, Cursor, pair};
 use crate::formats::firmware::{self, Tables};
 
 pub(super) static TOOLS: &[Tool] = &[
-    Tool { name: "dmidecode", answers: |command| command.program == "dmidecode", begins: begins, read: decoded },
+    Tool { name: "dmidecode", answers: |command| command.program == "dmidecode", begins, read: decoded },
     Tool {
         name: "sysfs",
         answers: |command| command.files().iter().any(|path| file(path).is_some()),
