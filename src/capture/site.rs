@@ -11,8 +11,8 @@ use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
 
-/// Most interfaces, devices or measurements that a capture may name.
-const MOST: usize = 20_000;
+/// Most interfaces, devices or measurements of a host.
+const MOST: usize = 10_000;
 /// Most samples of one list of counters.
 const MOST_SAMPLES: usize = 4096;
 
@@ -69,6 +69,7 @@ pub(super) struct Site {
     /// Parameters that were read in a namespace of a container.
     sysctl_elsewhere: BTreeSet<String>,
     sysctl_file: String,
+    last_source: Option<SourceId>,
 }
 
 impl Site {
@@ -102,8 +103,15 @@ impl Site {
 
     /// The place of a line of the output that is being read.
     pub fn source(&mut self, line: u32) -> SourceId {
+        // Many values stand on one line.
+        let same = |source: &Source| matches!(source, Source::Capture { file, line: at, tool } if *at == line && tool == self.tool && *file == self.file);
+        if let Some(last) = self.last_source.filter(|last| same(self.snapshot.origins.source_of(*last))) {
+            return last;
+        }
         let source = Source::Capture { file: self.file.clone(), line, tool: self.tool.to_owned() };
-        self.snapshot.origins.source(source)
+        let id = self.snapshot.origins.source(source);
+        self.last_source = Some(id);
+        id
     }
 
     /// What follows from other readings, told in words.
@@ -116,8 +124,8 @@ impl Site {
         self.snapshot.interfaces.iter().map(|interface| interface.name.as_str())
     }
 
-    /// The interface of this name in the namespace of the output, made where it is new. An interface too many is lost in
-    /// the last one.
+    /// The interface of this name in the namespace of the output, made where it is new. Those too many share one that is
+    /// thrown away in the end.
     pub fn interface(&mut self, name: &str) -> &mut Interface {
         let key = (self.namespace.clone(), name.to_owned());
         let count = self.snapshot.interfaces.len();
@@ -135,6 +143,11 @@ impl Site {
     /// True where this interface was met before.
     pub fn knows(&self, name: &str) -> bool {
         self.interfaces.contains_key(&(self.namespace.clone(), name.to_owned()))
+    }
+
+    /// True where there were more interfaces or devices than are kept.
+    pub fn has_too_many(&self) -> bool {
+        self.snapshot.interfaces.len() > MOST || self.snapshot.devices.len() > MOST
     }
 
     /// The PCI function of this address, made where it is new.
@@ -301,6 +314,8 @@ impl Site {
         tools::finish(&mut self);
         pci::finish(&mut self);
         log::finish(&mut self);
+        self.snapshot.interfaces.truncate(MOST);
+        self.snapshot.devices.truncate(MOST);
         measured::finish(&mut self.snapshot, std::mem::take(&mut self.measured));
         ways::finish(&mut self.snapshot, &self.ways);
         self.snapshot.sort();

@@ -251,6 +251,9 @@ fn read(root: &str, group: Group, notes: &mut Vec<String>) -> Vec<Captured> {
             let source = site.inferred("the name of the folder");
             site.snapshot.host.name.fill(Reading::Known(name.to_owned(), source));
         }
+        if site.has_too_many() {
+            notes.push(format!("{root}: names more interfaces than are kept; the rest was left out"));
+        }
         let mut snapshot = site.finish();
         if let Some(listed) = &listed {
             // A log tells of names that an interface bore for a moment, or bears in a container.

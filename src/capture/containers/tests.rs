@@ -421,6 +421,17 @@ fn bombs_and_deep_nesting_end() {
 }
 
 #[test]
+fn an_interface_too_many_spoils_none_of_the_others() {
+    let text: String = (0..10_050).map(|n| rings(&format!("e{n}"), n + 1)).collect();
+    let tar = Tar::new().file("all/ethtool_-g.txt", text);
+    let capture = read_bytes("x.tar", tar.bytes()).unwrap();
+    assert!(capture.problems[0].contains("more interfaces"), "{:?}", capture.problems);
+    let snapshot = only(capture);
+    assert_eq!(snapshot.interfaces.len(), 10_000);
+    assert!((0..10_000).all(|n| snapshot.interfaces[n as usize].ring.rx.known() == Some(&(n + 1))));
+}
+
+#[test]
 fn folders_are_read_without_following_links() {
     let place = Place::new();
     place.write("ethtool_-g_eth0.txt", rings("eth0", 512));
