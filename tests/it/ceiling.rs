@@ -156,8 +156,8 @@ fn what_if_the_mtu_or_the_slot_were_another() {
     assert!(gone.contains(&"pcie.path-below-link"), "{gone:?}");
     let text = ask(&format!("--of {QNAP} --set {link}.width=16 --set {link}.speed=16")).out;
     assert!(text.contains("vanish") && text.contains("pcie.path-below-link") && text.contains("then"), "{text}");
-    // A link that runs at a tenth of what it could: something appears.
-    let slow = json(&format!("--of {QNAP} --set eth4.link.duplex=half"));
+    // A copper port that came up at 100 Mb/s and half duplex: something appears.
+    let slow = json(&format!("--of {QNAP} --set eth0.link.duplex=half --set eth0.link.speed=100Mbit/s"));
     assert!(!slow["appear"].as_array().unwrap().is_empty(), "{slow}");
     // Without a change: the ceilings alone.
     let text = ask(&format!("--of {QNAP}")).out;

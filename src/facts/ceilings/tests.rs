@@ -106,7 +106,7 @@ fn shapers_that_hold_nothing_back_or_only_a_part_are_no_ceiling() {
 fn a_result_is_held_against_the_ceiling_of_its_direction() {
     let shaped = with(port("eth0", 1.0), &qdisc("tbf", "root", 200_000_000));
     let of = |sends, gigabit| {
-        let all = judged(&host(&[shaped.clone()], &measured(json!([result("eth0", sends, gigabit, 4)]))));
+        let all = judged(&host(std::slice::from_ref(&shaped), &measured(json!([result("eth0", sends, gigabit, 4)]))));
         (all[0].verdict, all[0].binding)
     };
     assert_eq!(of(Some(true), 0.19), (AtCeiling, Mechanism::Shaper));
