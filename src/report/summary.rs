@@ -177,13 +177,13 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     let reached = format!("{} reached {}", row.name, rate(judged.bps));
     let slower = ceilings::slower_direction(facts, index, &judged);
     let concerns = |finding: &&&Finding| finding.interfaces.is_empty() || finding.interfaces.contains(&row.name);
+    // What is wrong and not known to be behind it is told as well, without a causal word.
+    let also = loud.iter().find(concerns).map(|finding| format!("Beside it: {}.", finding.title));
     Some(match judged.verdict {
-        MeasuredVerdict::AtCeiling => match slower {
-            Some(slower) => format!("{reached}: that is its ceiling ({part}, {range}). {slower}"),
-            None => {
-                format!("{reached}: that is its ceiling ({part}, {range}). Changing anything else cannot help.")
-            }
-        },
+        MeasuredVerdict::AtCeiling => {
+            let rest = slower.or(also).unwrap_or_else(|| "Changing anything else cannot help.".to_owned());
+            format!("{reached}: that is its ceiling ({part}, {range}). {rest}")
+        }
         MeasuredVerdict::Close => {
             format!("{reached} of {range}: {part} probably binds, with a few per cent lost elsewhere.")
         }
@@ -206,11 +206,9 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
                 )
             } else {
                 let percent = significant(judged.share * 100.0, 2);
-                // What is wrong and not known to be behind it is told as well, without a causal word.
-                let also = loud.iter().find(concerns).map(|finding| format!(" Beside it: {}.", finding.title));
                 format!(
                     "{reached}, {percent} % of what it typically can do ({range}): {part} is not what limits it.{}",
-                    also.unwrap_or_default()
+                    also.map_or_else(String::new, |also| format!(" {also}"))
                 )
             }
         }

@@ -217,6 +217,17 @@ fn the_session_is_named_where_it_runs_over_the_port() {
     assert_eq!(hits, [false, false, true, true]);
 }
 
+/// Frames that the line damages are a fault of their own, also where the path is full.
+#[test]
+fn at_the_ceiling_what_is_broken_is_told_beside_it() {
+    let damaged = json!({"counters": [{"group": "ethtool_statistics", "source": "/dev/null", "at_ms": [0, 10000],
+        "counters": [["rx_packets", 1_000_000, 9_000_000], ["rx_fcs_err_frames", 10, 90_000]]}]});
+    let report = measured(NARROW, &damaged, "28.0", 0);
+    assert!(report.answer.contains("that is its ceiling"), "{}", report.answer);
+    assert!(report.answer.contains("Beside it: Frames arrive damaged"), "{}", report.answer);
+    assert!(!report.answer.contains("anything else"), "{}", report.answer);
+}
+
 #[test]
 fn at_the_ceiling_nothing_else_is_advised() {
     for (name, retransmits) in
