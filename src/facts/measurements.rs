@@ -17,6 +17,13 @@ use crate::snapshot::Measurement;
 /// First version of iperf3 that runs its parallel streams in threads of their own.
 const THREADED_IPERF3: &str = "3.16";
 
+/// MTU of Ethernet, in bytes, where none was read.
+const USUAL_MTU: u64 = 1500;
+/// Bytes of a packet that are no payload: IPv4 and TCP with timestamps.
+const HEADERS: u64 = 52;
+/// Most bytes of payload that a segment on a wire has: an IPv4 packet has 65,535.
+const LARGEST_SEGMENT: u64 = 65_535 - HEADERS;
+
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = facts! { Measurement, Measurement;
         "rate" = rate: BitsPerSecond, "iperf3 -c {peer} -P 4 -t 30", "measured rate";
@@ -80,8 +87,8 @@ fn single_threaded(facts: &Facts<'_>, index: usize) -> Derived {
     Derived::of(old.map_or(State::Unknown, |old| State::Known(Value::Bool(old))), from)
 }
 
-/// Retransmitted segments over all segments of the data: rate and duration give the bytes, the segment size (1448 bytes with
-/// timestamps at MTU 1500, where it was not told) their number.
+/// Retransmitted segments over all segments of the data: rate and duration give the bytes, the segment size their number. Where
+/// the size was not told, that of the MTU of the interface is taken, with timestamps: 1448 bytes at 1500.
 fn retrans_ratio(facts: &Facts<'_>, index: usize) -> Derived {
     let from =
         ["retransmits", "rate", "duration"].iter().flat_map(|path| facts.key(MEASUREMENT, index, path)).collect();
@@ -92,7 +99,13 @@ fn retrans_ratio(facts: &Facts<'_>, index: usize) -> Derived {
     };
     let (mss, assumed) = match one.mss.known() {
         Some(mss) => (mss.0 as f64, Vec::new()),
-        None => (1448.0, vec!["segments of 1448 bytes".to_owned()]),
+        None => {
+            let name = one.interface.known();
+            let at = name.and_then(|name| facts.topology().interface("", name));
+            let mtu = at.and_then(|at| facts.snapshot().interfaces[at].mtu.known()).map_or(USUAL_MTU, |mtu| mtu.0);
+            let size = mtu.saturating_sub(HEADERS).clamp(1, LARGEST_SEGMENT);
+            (size as f64, vec![format!("segments of {size} bytes")])
+        }
     };
     let segments = rate.0 as f64 * seconds.0 / 8.0 / mss;
     let state = if segments > 0.0 { State::Known(Value::Number(*again as f64 / segments)) } else { State::Unknown };

@@ -379,6 +379,19 @@ impl<'a> Facts<'a> {
         let mut gap = self.snapshot.origins.gap_of(gap).clone();
         if gap.command.is_empty() {
             gap.command = self.command(key);
+        } else if gap.command.contains(Gap::ANY_INTERFACE) {
+            // One gap stands for all interfaces; what is typed asks about this one.
+            let name = match key.entity.scope {
+                INTERFACE => Some(key.entity.index as usize),
+                scope => self.row_owner(scope, key.entity.index as usize),
+            }
+            .and_then(|at| self.snapshot.interfaces.get(at))
+            .map(|interface| interface.name.as_str())
+            .filter(|name| !name.starts_with(crate::snapshot::STAND_IN) && !name.starts_with('-'));
+            gap.command = match name {
+                Some(name) => gap.command.replace(Gap::ANY_INTERFACE, &shell_quote(name)),
+                None => String::new(),
+            };
         }
         gap
     }

@@ -6,7 +6,7 @@ use super::kernel::{Reply, Request, zero_ended};
 use super::plan;
 use super::scan::Scan;
 use crate::formats::cpu_mask;
-use crate::reading::{BitsPerSecond, GapKind, Reading};
+use crate::reading::{BitsPerSecond, Gap, GapKind, Reading};
 use crate::snapshot::{Bus, Interface, PciAddress, Queue};
 
 /// Why the files of a device are not read.
@@ -37,7 +37,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links) {
         } else {
             // Thousands of them are common, and there is no dump.
             let detail = "not asked where no hardware is behind the interface";
-            interface.queues = Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, "IFACE"));
+            interface.queues = Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, Gap::ANY_INTERFACE));
             let source = scan.netlink("RTM_GETLINK", "all interfaces");
             interface.virtual_functions = Reading::Absent(source);
         }

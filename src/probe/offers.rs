@@ -11,7 +11,7 @@ use super::plan::{self, Probe};
 use super::scan::Scan;
 use super::tuning::{self, or_absent};
 use super::{ethtool_replies, legacy, statistics};
-use crate::reading::{BitsPerSecond, GapId, GapKind, Reading, SourceId};
+use crate::reading::{BitsPerSecond, Gap, GapId, GapKind, Reading, SourceId};
 use crate::snapshot::{CounterBlock, Duplex, Feature, Interface, LinkModes, PortType};
 
 /// What one ethtool command said of one interface.
@@ -43,11 +43,11 @@ fn probe_of(command: Command) -> &'static Probe {
 pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, families: &Answer) -> Option<Family> {
     let Some(family) = families.parts.iter().find_map(|payload| ethtool::family(payload)) else {
         let gap = match &families.refusal {
-            Some(refusal) => scan.refusal(refusal, &plan::ETHTOOL, "IFACE"),
+            Some(refusal) => scan.refusal(refusal, &plan::ETHTOOL, Gap::ANY_INTERFACE),
             None if families.complete => {
-                scan.gap(GapKind::KernelTooOld, "no ethtool over netlink (kernel before 5.6)", &plan::ETHTOOL, "IFACE")
+                scan.gap(GapKind::KernelTooOld, "no ethtool over netlink (kernel before 5.6)", &plan::ETHTOOL, Gap::ANY_INTERFACE)
             }
-            None => scan.gap(GapKind::Malformed, "the dump of families has no end", &plan::ETHTOOL, "IFACE"),
+            None => scan.gap(GapKind::Malformed, "the dump of families has no end", &plan::ETHTOOL, Gap::ANY_INTERFACE),
         };
         for command in Command::ALL {
             each(scan, links, command, &Names::default(), |_, _| Outcome::Gap(gap));
@@ -63,7 +63,7 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, families: &Answer) -> 
     let names = answers.next().unwrap_or_default();
     let names = names.parts.first().map(|payload| ethtool::names(payload)).unwrap_or_default();
     for command in Command::ALL.into_iter().filter(|command| !known(*command)) {
-        let gap = scan.gap(GapKind::KernelTooOld, command.name(), probe_of(command), "IFACE");
+        let gap = scan.gap(GapKind::KernelTooOld, command.name(), probe_of(command), Gap::ANY_INTERFACE);
         each(scan, links, command, &names, |_, _| Outcome::Gap(gap));
     }
     let older: Vec<Command> = Command::ALL.into_iter().filter(|command| !known(*command)).collect();

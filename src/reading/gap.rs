@@ -83,6 +83,9 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// Stands in a command for the name of the interface that is asked about, where one gap is that of many.
+    pub const ANY_INTERFACE: &str = "IFACE";
+
     /// A gap of this kind without detail or command.
     pub fn new(why: GapKind) -> Self {
         Self { why, detail: String::new(), command: String::new() }

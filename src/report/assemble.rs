@@ -27,7 +27,8 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let idle = summary::idle(facts);
     let lacking = |keys: &BTreeSet<Key>| missing(facts, keys);
     let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
-    let next_command = next::command(facts, rules, diagnosis, &causes.not_decided).or_else(|| first_command(&not_seen));
+    let next_command = next::command(facts, rules, diagnosis, &findings, &causes.not_decided)
+        .or_else(|| first_command(&not_seen).filter(|_| findings.is_empty()));
     let mut report = Report {
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ceilings;
-use super::model::{Excluded, Finding, InterfaceRow, Missing, NotDecided, Symptom};
+use super::model::{DropRow, Excluded, Finding, InterfaceRow, Missing, NotDecided, Symptom};
 use super::seen;
 use crate::facts::{Count, Counted, DEVICE, Facts, HOST, INTERFACE, show};
 use crate::knowledge::Place;
@@ -88,14 +88,27 @@ fn loudest(rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Option<
     best.map(|(at, _)| at)
 }
 
-/// Where to look next if nothing on this host explains the symptom and no loss is counted.
+/// Where to look next if nothing on this host explains the symptom and no loss is counted; which place lost packets before,
+/// where only the sample is clean.
 fn note(place: &Ranked, rows: &[InterfaceRow]) -> Option<String> {
-    let drops = || rows.iter().flat_map(|row| &row.drops);
-    let lost = |drop: &super::model::DropRow| drop.grew.or(drop.total);
-    let clean = drops().any(|drop| lost(drop) == Some(0)) && drops().all(|drop| lost(drop).unwrap_or(0) == 0);
-    (place.under.is_none() && place.others.is_empty() && clean).then(|| {
-        "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider"
-            .into()
+    let drops = || rows.iter().flat_map(|row| row.drops.iter().map(move |drop| (row, drop)));
+    let lost = |drop: &DropRow| drop.grew.or(drop.total);
+    let clean =
+        drops().any(|(_, drop)| lost(drop) == Some(0)) && drops().all(|(_, drop)| lost(drop).unwrap_or(0) == 0);
+    if place.under.is_some() || !place.others.is_empty() || !clean {
+        return None;
+    }
+    let before = drops().filter(|(_, drop)| drop.counted_at.is_none()).max_by_key(|(_, drop)| drop.total);
+    Some(match before {
+        Some((row, DropRow { place, total: Some(total @ 1..), .. })) => format!(
+            "No loss grew on this host while it was looked at, but {} lost {} packets before ({}): scan while the load runs, \
+             netdoctor scan --during 30s",
+            row.name,
+            numbers::count(*total),
+            place.replace('_', " "),
+        ),
+        _ => "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider"
+            .into(),
     })
 }
 

@@ -3,11 +3,14 @@
 //! What narrows a range that the report shows does so for certain. A rule that is merely open seldom fires: on a healthy host
 //! none does. So however many open rules a command would decide, they weigh less than one finding that it would sharpen. Where a
 //! symptom stands without its cause, one of the rules that would explain it is expected to fire, and each of them counts in full.
+//!
+//! Where a fault is found, nobody wants to know what else could be read of the host: then only what bears on the fault counts, and
+//! where nothing does, the first thing to type is what the finding itself asks to look at.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::NotDecided;
-use crate::facts::{Facts, HOST, MeasuredVerdict};
+use super::model::{self as shown, NotDecided};
+use crate::facts::{Catalogue, Facts, HOST, MeasuredVerdict};
 use crate::formats::shell::shell_quote;
 use crate::lang::{Key, State};
 use crate::rules::schema::{Kind, Severity};
@@ -22,6 +25,12 @@ const LOG: &str = "host.log_lines";
 
 /// What a cause that the log tells of weighs beside one that is counted.
 const SELDOM_LOSES: f64 = 0.3;
+
+/// What is typed after a live scan that took one sample.
+const AGAIN: &str = "netdoctor scan --during 10s";
+
+/// What is typed where no interface is known.
+const LIST: &str = "ip -d -s link show";
 
 /// What a command is worth.
 #[derive(Clone, Debug, Default)]
@@ -61,16 +70,29 @@ pub(super) fn command(
     facts: &Facts<'_>,
     rules: &RuleSet,
     diagnosis: &Diagnosis,
+    findings: &[shown::Finding],
     causes: &[NotDecided],
 ) -> Option<String> {
     if let Some(again) = measure_again(facts) {
         return Some(again);
     }
+    let sample = &facts.snapshot().sample;
+    if sample.source == SampleSource::Live && sample.seconds <= 0.0 {
+        return Some(AGAIN.into());
+    }
+    let fault = findings.iter().find(|one| one.under.is_none() && asks(one));
+    if fault.is_none() && facts.snapshot().interfaces.is_empty() {
+        return Some(LIST.into());
+    }
     let mut worth: BTreeMap<String, Worth> = BTreeMap::new();
     for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
-        let commands = commands(facts, &outcome.missing);
         let rule = &rules.rules()[outcome.rule];
-        let part = stake(rule) * aside(facts, rule) / shared(commands.len());
+        if fault.is_some_and(|fault| !bears_on(rule, fault)) {
+            continue;
+        }
+        let commands = commands(facts, &outcome.missing);
+        let told = told(facts.catalogue(), outcome.missing.iter().copied());
+        let part = stake(rule) * aside(facts, rule) * told / shared(commands.len());
         for command in commands {
             count(&mut of(&mut worth, &command).open, rule.id(), part);
         }
@@ -91,11 +113,37 @@ pub(super) fn command(
             of(&mut worth, &command).certain += stake;
         }
     }
+    if worth.is_empty()
+        && let Some(fault) = fault
+    {
+        // The finding stands: what it asks to look at comes next.
+        let looks = fault.recommend.iter().filter(|step| step.undo.is_empty() && step.interrupts == "none");
+        return looks.flat_map(|step| &step.commands).next().cloned();
+    }
     // Of equal ones the first by name.
     let best = worth.into_iter().reduce(|best, one| if one.1.total() > best.1.total() { one } else { best });
     let (_, best) = best?;
     let form = best.forms.into_iter().reduce(|most, one| if one.1 > most.1 { one } else { most });
     form.map(|(command, _)| command)
+}
+
+/// A fault or risk that asks for something to be done.
+fn asks(finding: &shown::Finding) -> bool {
+    matches!(finding.kind.as_str(), "fault" | "risk") && finding.group() != "info"
+}
+
+/// True where a rule may explain what was found, or both are of one area: what the fault leads to is no question any more. What
+/// parameters have in common is just that they are parameters.
+fn bears_on(rule: &Rule, fault: &shown::Finding) -> bool {
+    let area = |id: &str| id.split_once('.').map(|(area, _)| area.to_owned()).filter(|area| area != "sysctl");
+    let alike = area(rule.id()).is_some_and(|area_of_rule| Some(area_of_rule) == area(&fault.rule));
+    alike || rule.spec.explains.iter().any(|edge| edge.rule == fault.rule)
+}
+
+/// What an open rule weighs by where its answer would come from.
+fn told(catalogue: &Catalogue, missing: impl Iterator<Item = Key>) -> f64 {
+    let mut missing = missing;
+    if missing.any(|key| catalogue.full_path(key) == LOG) { SELDOM_LOSES } else { 1.0 }
 }
 
 /// What is known of the command that a line begins with.

@@ -20,6 +20,9 @@ const SHORTFALL: &str = "tcp.below-ceiling";
 /// Rule of segments that were lost somewhere on the way.
 const LOSS: &str = "tcp.retrans-high";
 
+/// The rule of one stream, or one thread for all of them.
+const ONE_STREAM: &str = "cpu.single-stream";
+
 /// Busiest hardware port in the sample: its name and the share of its link that it used.
 fn busiest(facts: &Facts<'_>) -> Option<(String, f64)> {
     let mut busiest: Option<(String, f64)> = None;
@@ -194,9 +197,12 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
         }
         MeasuredVerdict::NotTheLimit => {
             if let Some(cause) = shortfall(report, row).filter(|cause| cause.rule == LOSS) {
-                // The cause is not known, but a loss is: without it the path carries what its ceiling says.
+                // The cause is not known, but a loss is: without it the path carries what its ceiling says. That is more than one
+                // stream may, where one stream or thread was all that there was.
+                let alone = report.findings.iter().any(|one| one.rule == ONE_STREAM && one.interfaces.contains(&row.name));
+                let streams = if alone { " with several streams" } else { "" };
                 format!(
-                    "{reached}. {}, and that loss is fixable: without it expect {range}. Above that {part} is the end.",
+                    "{reached}. {}, and that loss is fixable: without it expect {range}{streams}. Above that {part} is the end.",
                     cause.title
                 )
             } else if let Some(cause) = shortfall(report, row) {
