@@ -213,7 +213,9 @@ impl Writer<'_> {
         };
         match (interrupts, subject.scope) {
             (Interrupts::None | Interrupts::Service, _) => Some(false),
-            (Interrupts::Host, _) | (_, HOST) => Some(true),
+            (Interrupts::Host, _) => Some(true),
+            // No interface is named: any may be meant.
+            (_, HOST) => any((0..facts.snapshot().interfaces.len()).collect()),
             (Interrupts::Queue | Interrupts::Link, INTERFACE) => carries(subject.index as usize),
             (_, INTERFACE) => {
                 let device = facts.device_of(subject.index as usize);

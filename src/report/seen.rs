@@ -6,6 +6,7 @@ use crate::facts::{Facts, HOST};
 use crate::knowledge::schema::CounterUnit;
 use crate::reading::numbers;
 use crate::rules::{ArmName, Finding, Held, Outcome, Rule};
+use crate::snapshot::SampleSource;
 
 /// When and how often; none for a state or a setting.
 pub(super) fn seen(facts: &Facts<'_>, rule: &Rule, outcome: &Outcome, finding: &Finding) -> Option<SeenAt> {
@@ -28,8 +29,14 @@ fn by_arm(facts: &Facts<'_>, rule: &Rule, outcome: &Outcome, held: &Held) -> Str
         ArmName::Repeat => format!("between the two outputs: {amount}{share}"),
         ArmName::Log => {
             let times = if held.count == 1.0 { "once".into() } else { format!("{} times", amount_of(held.count)) };
+            let source = facts.snapshot().sample.source;
             match held.age {
-                Some(age) => format!("in the log: {times}, last {} ago", numbers::duration(age)),
+                Some(age) if source == SampleSource::Live => {
+                    format!("in the log: {times}, last {} ago", numbers::duration(age))
+                }
+                // The age of what is pasted counts from the last line, where the time of the capture is not known.
+                Some(age) if age < 1.0 && source != SampleSource::Bundle => format!("in the log: {times}, last as it ends"),
+                Some(age) => format!("in the log: {times}, last {} before the capture", numbers::duration(age)),
                 None => format!("in the log: {times}, without a time"),
             }
         }

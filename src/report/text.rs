@@ -34,6 +34,8 @@ const ON_SCREEN: usize = 3;
 const INDENT: usize = 12;
 /// Narrower terminals put the label on a line of its own.
 const NARROW: usize = 50;
+/// Most columns of running text: longer lines are hard to follow. Tables and commands take what there is.
+const PROSE: usize = 120;
 /// Longer labels of a waterfall push their own line to the right.
 const LABEL: usize = 40;
 
@@ -170,6 +172,10 @@ impl Page {
         let actions = if full { item.actions.len() } else { item.actions.len().min(1) };
         for action in &item.actions[..actions] {
             self.action(action);
+        }
+        if item.actions.len() > actions {
+            let more = item.actions.len() - actions;
+            self.entry("", DIM, &format!("{} with -v", numbers::plural(more, "more step")), DIM);
         }
     }
 
@@ -456,7 +462,7 @@ impl Page {
             self.line(&[(label_style, label)]);
             lead.clear();
         }
-        let lines = wrap(text, self.options.width.saturating_sub(indent));
+        let lines = wrap(text, self.options.width.min(PROSE).saturating_sub(indent));
         for (i, line) in lines.iter().enumerate() {
             let lead = if i == 0 { lead.as_str() } else { "" };
             let pad = " ".repeat(indent - table::columns(lead));
@@ -484,8 +490,9 @@ impl Page {
     }
 
     fn hanging(&mut self, indent: usize, mark: &str, text: &str, style: Style) {
-        let room = self.options.width.saturating_sub(indent + mark.len() + 2);
-        let first = self.options.width.saturating_sub(indent + mark.len());
+        let width = self.options.width.min(PROSE);
+        let room = width.saturating_sub(indent + mark.len() + 2);
+        let first = width.saturating_sub(indent + mark.len());
         let lines = wrap(text, if indent == 0 { first } else { room });
         for (i, line) in lines.iter().enumerate() {
             let rest = if indent == 0 || i == 0 { "" } else { "  " };

@@ -385,7 +385,11 @@ fn undecided(check: &Check) -> Undecided {
 
 /// A rule of which facts are missing, each with the command that supplies it.
 fn open_question(rule: &str, subjects: String, missing: &[Missing]) -> Undecided {
-    let lacks: Vec<String> = missing.iter().map(|m| format!("{} ({})", show(&m.fact), words(&m.why))).collect();
+    let mut lacks: Vec<String> = missing.iter().map(|m| format!("{} ({})", show(&m.fact), words(&m.why))).collect();
+    if lacks.is_empty() {
+        // All was read: its arms ask for more packets than there were.
+        lacks.push("traffic: too little was counted to judge by".into());
+    }
     let mut commands: Vec<String> = Vec::new();
     for missing in missing {
         let command = show(&missing.command);
