@@ -426,6 +426,12 @@ impl<'a> Facts<'a> {
         entry.command.replace(place, &shell_quote(&name))
     }
 
+    /// True for the driver of an interface or a device.
+    pub fn is_driver(&self, key: Key) -> bool {
+        matches!(key.entity.scope, INTERFACE | DEVICE)
+            && self.catalogue.entry(key).is_some_and(|entry| entry.path == "driver")
+    }
+
     /// The path of a fact with its scope: `iface.link.speed`.
     pub fn path(&self, key: Key) -> String {
         self.catalogue.full_path(key)

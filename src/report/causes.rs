@@ -21,6 +21,9 @@ const NAMES: usize = 8;
 /// Facts that a line quotes.
 const FACTS: usize = 3;
 
+/// Packets lost before the sample from which on they are worth a word.
+const MANY: u64 = 100;
+
 /// Lines that one suspect gets.
 const LINES: usize = 4;
 
@@ -100,13 +103,18 @@ fn note(place: &Ranked, rows: &[InterfaceRow]) -> Option<String> {
     }
     let before = drops().filter(|(_, drop)| drop.counted_at.is_none()).max_by_key(|(_, drop)| drop.total);
     Some(match before {
-        Some((row, DropRow { place, total: Some(total @ 1..), .. })) => format!(
+        Some((row, DropRow { place, total: Some(total @ MANY..), .. })) => format!(
             "No loss grew on this host while it was looked at, but {} lost {} packets before ({}): scan while the load runs, \
              netdoctor scan --during 30s",
             row.name,
             numbers::count(*total),
             place.replace('_', " "),
         ),
+        Some((_, DropRow { total: Some(1..), .. })) => {
+            "No loss grew on this host while it was looked at: look at the other end, the switches between, or a limit of the \
+             provider"
+                .into()
+        }
         _ => "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider"
             .into(),
     })

@@ -4,7 +4,7 @@
 //! none does. So however many open rules a command would decide, they weigh less than one finding that it would sharpen. Where a
 //! symptom stands without its cause, one of the rules that would explain it is expected to fire, and each of them counts in full.
 //!
-//! Where a fault is found, nobody wants to know what else could be read of the host: then only what bears on the fault counts, and
+//! Where a fault is found, nobody wants to know what else could be read of the host: then only what may explain it counts, and
 //! where nothing does, the first thing to type is what the finding itself asks to look at.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::facts::{Catalogue, Facts, HOST, MeasuredVerdict};
 use crate::formats::shell::shell_quote;
 use crate::lang::{Key, State};
 use crate::rules::schema::{Kind, Severity};
-use crate::rules::{Diagnosis, Finding, Rule, RuleSet, Verdict};
+use crate::rules::{Diagnosis, Finding, Rule, RuleSet, Verdict, explained_by};
 use crate::snapshot::SampleSource;
 
 /// How often an open rule is expected to fire: a guess, far below one.
@@ -76,18 +76,20 @@ pub(super) fn command(
     if let Some(again) = measure_again(facts) {
         return Some(again);
     }
+    let fault = findings.iter().find(|one| one.under.is_none() && asks(one));
     let sample = &facts.snapshot().sample;
-    if sample.source == SampleSource::Live && sample.seconds <= 0.0 {
+    if fault.is_none() && sample.source == SampleSource::Live && sample.seconds <= 0.0 {
         return Some(AGAIN.into());
     }
-    let fault = findings.iter().find(|one| one.under.is_none() && asks(one));
     if fault.is_none() && facts.snapshot().interfaces.is_empty() {
         return Some(LIST.into());
     }
     let mut worth: BTreeMap<String, Worth> = BTreeMap::new();
+    let behind = fault.and_then(|fault| rules.position(&fault.rule)).map(|rule| explained_by(rules, rule));
     for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
         let rule = &rules.rules()[outcome.rule];
-        if fault.is_some_and(|fault| !bears_on(rule, fault)) {
+        let may_explain = behind.as_ref().is_none_or(|behind| behind.contains(&outcome.rule));
+        if !may_explain && fault.is_some_and(|fault| !is_alike(rule, fault)) {
             continue;
         }
         let commands = commands(facts, &outcome.missing);
@@ -132,12 +134,10 @@ fn asks(finding: &shown::Finding) -> bool {
     matches!(finding.kind.as_str(), "fault" | "risk") && finding.group() != "info"
 }
 
-/// True where a rule may explain what was found, or both are of one area: what the fault leads to is no question any more. What
-/// parameters have in common is just that they are parameters.
-fn bears_on(rule: &Rule, fault: &shown::Finding) -> bool {
+/// True where both are of one area. What parameters have in common is just that they are parameters.
+fn is_alike(rule: &Rule, fault: &shown::Finding) -> bool {
     let area = |id: &str| id.split_once('.').map(|(area, _)| area.to_owned()).filter(|area| area != "sysctl");
-    let alike = area(rule.id()).is_some_and(|area_of_rule| Some(area_of_rule) == area(&fault.rule));
-    alike || rule.spec.explains.iter().any(|edge| edge.rule == fault.rule)
+    area(rule.id()).is_some_and(|area_of_rule| Some(area_of_rule) == area(&fault.rule))
 }
 
 /// What an open rule weighs by where its answer would come from.

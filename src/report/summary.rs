@@ -110,6 +110,15 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     if !ceilings.is_empty() {
         return format!("Nothing wrong found. {}.", ceilings.join("; "));
     }
+    // What is no fault may still be the answer to what the user asks.
+    let mut notes = roots().filter(|finding| finding.kind != "hygiene");
+    if let Some(first) = notes.next() {
+        let more = match notes.count() {
+            0 => String::new(),
+            more => format!(" {more} more below."),
+        };
+        return format!("Nothing wrong found. Worth a look: {} ({}).{more}", first.title, subject(first));
+    }
     let hardware = report.interfaces.iter().filter(|row| row.physical == Some(true));
     let up = hardware.clone().filter(|row| row.state.as_deref() == Some("up")).count();
     let undecided = report.checks.iter().any(|check| check.result == "unknown");

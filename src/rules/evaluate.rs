@@ -99,14 +99,32 @@ impl Diagnosis {
 pub struct Seen<'a> {
     facts: &'a Facts<'a>,
     rules: &'a RuleSet,
-    verdicts: BTreeMap<(usize, Entity), Verdict>,
+    /// Results, each with its position among the outcomes.
+    verdicts: BTreeMap<(usize, Entity), (Verdict, usize)>,
 }
 
 impl<'a> Seen<'a> {
     /// All results of a finished diagnosis.
     pub fn after(rules: &'a RuleSet, facts: &'a Facts<'a>, diagnosis: &Diagnosis) -> Self {
-        let verdicts = diagnosis.outcomes.iter().map(|one| ((one.rule, one.subject), one.verdict)).collect();
+        let outcomes = diagnosis.outcomes.iter().enumerate();
+        let verdicts = outcomes.map(|(at, one)| ((one.rule, one.subject), (one.verdict, at))).collect();
         Self { facts, rules, verdicts }
+    }
+}
+
+/// The same world with a driver that no rule names, wherever the driver was not read.
+struct OtherDriver<'s, 'a>(&'s Seen<'a>);
+
+impl World for OtherDriver<'_, '_> {
+    fn read(&self, entity: Entity, slot: Slot) -> State {
+        match self.0.read(entity, slot) {
+            State::Unknown if self.0.facts.is_driver(Key { entity, slot }) => State::Known(Value::Text("".into())),
+            state => state,
+        }
+    }
+
+    fn fired(&self, rule: &str, subject: Entity) -> State {
+        self.0.fired(rule, subject)
     }
 }
 
@@ -120,7 +138,7 @@ impl World for Seen<'_> {
         let scope = self.rules.rules()[position].subject_scope();
         let mut unknown = false;
         for other in related(self.facts, subject, scope) {
-            match self.verdicts.get(&(position, other)) {
+            match self.verdicts.get(&(position, other)).map(|(verdict, _)| verdict) {
                 Some(Verdict::Fires) => return State::TRUE,
                 Some(Verdict::Unknown) | None => unknown = true,
                 Some(Verdict::Passes | Verdict::NotApplicable) => {}
@@ -160,7 +178,7 @@ pub fn diagnose(rules: &RuleSet, facts: &Facts<'_>) -> Diagnosis {
                 let below = missing_below(rule, subject, &seen, &outcomes);
                 outcome.missing.extend(below);
             }
-            seen.verdicts.insert((position, subject), outcome.verdict);
+            seen.verdicts.insert((position, subject), (outcome.verdict, outcomes.len()));
             outcomes.push(outcome);
         }
     }
@@ -174,8 +192,8 @@ fn missing_below(rule: &Rule, subject: Entity, seen: &Seen<'_>, outcomes: &[Outc
         let Some(position) = seen.rules.position(&asked) else { continue };
         let scope = seen.rules.rules()[position].subject_scope();
         let subjects = related(seen.facts, subject, scope);
-        let asked = outcomes.iter().filter(|other| other.rule == position && subjects.contains(&other.subject));
-        missing.extend(asked.flat_map(|other| &other.missing).copied());
+        let asked = subjects.into_iter().filter_map(|subject| seen.verdicts.get(&(position, subject)));
+        missing.extend(asked.flat_map(|(_, at)| &outcomes[*at].missing).copied());
     }
     missing
 }
@@ -235,6 +253,15 @@ fn ask(rule: &Rule, position: usize, subject: Entity, seen: &Seen<'_>) -> Outcom
     // Most rules do not fire: only for a finding is it noted which facts were read.
     let requires = rule.requires.as_ref().map(|program| program.evaluate(seen, &roots, &[]));
     if requires.as_ref().is_some_and(excluded) {
+        return outcome;
+    }
+    // A precondition that was not read is taken to hold, but nobody takes a port for one of the named drivers.
+    if let Some((program, requires)) = rule.requires.as_ref().zip(requires.as_ref())
+        && requires.needed.iter().any(|key| seen.facts.is_driver(*key))
+        && excluded(&program.evaluate(&OtherDriver(seen), &roots, &[]))
+    {
+        outcome.verdict = Verdict::Unknown;
+        outcome.missing.clone_from(&requires.needed);
         return outcome;
     }
     let (quick, _) = values(rule, seen.facts, seen, &roots, Program::evaluate);

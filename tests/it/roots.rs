@@ -268,7 +268,7 @@ fn each_finding_says_when_it_was_seen() {
     assert_eq!(seen(&at(&[5, 25], &[0, 0], &[])), said("delta", "in the sample: 20 in 3 s"));
     assert_eq!(seen(&at(&[12_345], &[0], &[])), said("totals", "since the driver was loaded: 12\u{202f}345"));
     let log = [(90_000.0, "Link is Down"), (7200.0, "Link is Down"), (3600.0, "Link is Down")];
-    assert_eq!(seen(&at(&[0], &[0], &log)), said("log", "in the log: 2 times, last 1 h ago"));
+    assert_eq!(seen(&at(&[0], &[0], &log)), said("log", "in the log: 2 times, last 1 h before the capture"));
     let pasted = host(
         json!({"interfaces": [{"name": "eth0", "counters": counters(&[0, 0], json!([["rx_crc_errors", 0, 50]]))}]}),
     );
@@ -563,7 +563,7 @@ fn causes_that_passed_are_told_with_their_counts_and_open_ones_with_their_comman
     }
     // Nothing was lost here: where to look next.
     assert!(
-        symptom.note.as_ref().is_some_and(|note| note.starts_with("No loss was counted")),
+        symptom.note.as_ref().is_some_and(|note| note.starts_with("No loss grew on this host while it was looked at: look")),
         "{symptom:?} {:?} {:?}",
         report.interfaces[0].drops,
         finding(&report, "tcp.retrans-high", "host").others
