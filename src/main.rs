@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn terminal() -> Terminal {
     let stdout = std::io::stdout();
     let colour = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or(columns);
     Terminal { width, colour }
 }
@@ -61,8 +61,8 @@ fn write(output: &Output) -> u8 {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(output.out.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            complain(&format!("standard output: {error}"));
-            exit::INTERNAL
+            complain(&format!("standard output: can't be written: {error}"));
+            exit::USAGE
         }
         Ok(()) | Err(_) => code,
     }

@@ -10,6 +10,7 @@ pub use flaw::{flaw, reads_as_command};
 pub use keep::Keep;
 
 use crate::facts::{DEVICE, Facts, HOST, INTERFACE};
+use crate::formats::shell::{can_be_copied, shell_quote};
 use crate::lang::{Entity, Key, State, Value};
 use crate::rules::schema::{Interrupts, Place};
 use crate::rules::{Advice, Finding, Rule, Template, bind};
@@ -79,6 +80,14 @@ impl Writer<'_> {
         if commands.len() < whole {
             commands_note = "A command is left out here: the output does not say of which interface it is".into();
         }
+        let whole = commands.len();
+        commands.retain(|command| self.can_be_typed(command));
+        if commands.len() < whole {
+            commands_note =
+                "A command is left out here: a name in it holds characters that can't be typed as they are shown, \
+                             or begins like an option"
+                    .into();
+        }
         let mut keep = keep::keep(self.facts, &advice.persist, advice.place, &commands);
         if let (Some(name), Place::Here) = (self.namespace(subject), advice.place) {
             if !commands.is_empty() {
@@ -92,7 +101,7 @@ impl Writer<'_> {
         }
         let touched = commands.iter().find_map(|command| self.touched(command));
         let (mut undo, lacking) = self.commands(&advice.undo);
-        undo.retain(|command| !names_nothing(command));
+        undo.retain(|command| !names_nothing(command) && self.can_be_typed(command));
         let mut undo_note = advice.undo_note.as_ref().map_or_else(String::new, |note| self.text(note));
         if let Some(keys) = lacking.filter(|_| !commands.is_empty()) {
             // What stood there is read first, or nobody could bring it back.
@@ -122,6 +131,13 @@ impl Writer<'_> {
             undo,
             undo_note,
         }
+    }
+
+    /// False where a shell or the program that is called would get another name than the interface has.
+    fn can_be_typed(&self, command: &str) -> bool {
+        let interfaces = &self.facts.snapshot().interfaces;
+        let mut odd = interfaces.iter().map(|one| one.name.as_str()).filter(|name| name.starts_with('-'));
+        can_be_copied(command) && !odd.any(|name| command.split(' ').any(|word| word == shell_quote(name)))
     }
 
     fn text(&self, template: &Template) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{attach_measured, code_of, deliver, load_rules, report_of};
+use super::output::{attach_measured, code_of, deliver, load_rules, report_of, written_over};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::capture::{self, Understanding};
 use crate::report::model::{LineLeft, Understood};
@@ -18,6 +18,9 @@ pub struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
+    if let Some(problem) = written_over(&arguments.inputs, arguments.report.outputs()) {
+        return Output::failure(problem, exit::USAGE);
+    }
     let (rules, mut problems) = match load_rules(&arguments.report.rules) {
         Ok(loaded) => loaded,
         Err(output) => return output,

@@ -144,6 +144,11 @@ fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal)
 }
 
 impl ReportArguments {
+    /// The files that the user named.
+    pub(super) fn outputs(&self) -> &[PathBuf] {
+        &self.output
+    }
+
     /// The file that a snapshot goes to: it has one form and goes to one place.
     pub(super) fn only_file(&self) -> Result<Option<PathBuf>, String> {
         match (self.format.is_empty(), self.output.as_slice()) {
@@ -161,6 +166,12 @@ fn targets(arguments: &ReportArguments) -> Result<Vec<(Format, Option<PathBuf>)>
     if count == 0 {
         return Ok(vec![(Format::Text, None)]);
     }
+    if let Some(twice) = arguments.output.iter().enumerate().find(|(at, file)| arguments.output[..*at].contains(file)) {
+        return Err(format!("{}: two outputs for one file", twice.1.display()));
+    }
+    if count.saturating_sub(arguments.output.len()) > 1 {
+        return Err("several formats for standard output: give each of the others its -o FILE".into());
+    }
     (0..count)
         .map(|at| match (arguments.format.get(at), arguments.output.get(at)) {
             (Some(format), file) => Ok((*format, file.cloned())),
@@ -168,6 +179,13 @@ fn targets(arguments: &ReportArguments) -> Result<Vec<(Format, Option<PathBuf>)>
             (None, None) => Ok((Format::Text, None)),
         })
         .collect()
+}
+
+/// The file that would be written over though it is read.
+pub(super) fn written_over(inputs: &[PathBuf], outputs: &[PathBuf]) -> Option<String> {
+    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    let twice = outputs.iter().find(|output| output.is_file() && inputs.iter().any(|input| same(input, output)))?;
+    Some(format!("{}: is read, and -o would write over it", visible(&twice.display().to_string())))
 }
 
 fn format_of(file: &Path) -> Result<Format, String> {

@@ -140,7 +140,13 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
 
 fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("there is no such folder".into()) }
+    if !path.is_dir() {
+        return Err("there is no such folder".into());
+    }
+    if !path.join("proc").is_dir() && !path.join("sys").is_dir() {
+        return Err("the folder holds neither proc nor sys".into());
+    }
+    Ok(path)
 }
 
 /// A duration in milliseconds: `3s`, `500ms`, `2min`, or seconds without a unit.

@@ -1,6 +1,6 @@
 //! `netdoctor watch`: a line a second with the loss counters that moved, by interface and place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -39,6 +39,9 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     let mut before = Tally::of(&scan::snapshot(&reading, surroundings));
     if let Some(name) = arguments.interface.iter().find(|name| !before.links.contains_key(*name)) {
         return Output::failure(format!("there is no interface `{}`", visible(name)), exit::USAGE);
+    }
+    if before.lost.is_empty() {
+        return Output::failure("no counter of lost packets could be read on this host", exit::INPUT);
     }
     let mut next = Instant::now() + interval;
     let mut lines = 0;
@@ -131,7 +134,23 @@ fn moved(before: &Tally, after: &Tally) -> String {
     if unnamed > 0 {
         parts.push(format!("{unnamed} more interfaces"));
     }
-    if parts.is_empty() { "nothing lost".into() } else { parts.join("; ") }
+    let unread = unread(after);
+    if parts.is_empty() {
+        parts.push(if after.lost.is_empty() { "no counter could be read" } else { "nothing lost" }.into());
+    }
+    if !unread.is_empty() && !after.lost.is_empty() {
+        parts.push(format!("not readable: {}", unread.join(", ")));
+    }
+    parts.join("; ")
+}
+
+/// Places of the host where packets may be lost that no counter tells of.
+fn unread(tally: &Tally) -> Vec<String> {
+    let counters = Knowledge::embedded().canonical_counters();
+    let of_host = counters.iter().filter(|one| one.loss && one.subject == CounterSubject::Host);
+    let places: BTreeSet<Place> = of_host.filter_map(|one| one.place).collect();
+    let read: BTreeSet<Place> = tally.lost.values().flat_map(|of| of.keys()).map(|(place, _)| *place).collect();
+    places.difference(&read).map(|place| place.word().replace('_', " ")).collect()
 }
 
 /// Interfaces that came, went, rose or fell.

@@ -38,7 +38,7 @@ pub use unit::{Unit, show, show_number, unit_of_type};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::formats::shell::shell_quote;
+use crate::formats::shell::{can_be_copied, shell_quote};
 use crate::knowledge::Knowledge;
 use crate::lang::{Entity, Key, ScopeId, State, Value};
 use crate::reading::{Gap, GapId, Reading, SourceId};
@@ -387,7 +387,7 @@ impl<'a> Facts<'a> {
             }
             .and_then(|at| self.snapshot.interfaces.get(at))
             .map(|interface| interface.name.as_str())
-            .filter(|name| !name.starts_with(crate::snapshot::STAND_IN) && !name.starts_with('-'));
+            .filter(|name| can_be_asked_for(name));
             gap.command = match name {
                 Some(name) => gap.command.replace(Gap::ANY_INTERFACE, &shell_quote(name)),
                 None => String::new(),
@@ -419,8 +419,7 @@ impl<'a> Facts<'a> {
             },
         };
         let name = name.unwrap_or_default();
-        // Nobody can ask for an interface that an output does not name, and a tool takes a leading dash for an option.
-        if name.starts_with(crate::snapshot::STAND_IN) || name.starts_with('-') {
+        if !can_be_asked_for(&name) {
             return String::new();
         }
         entry.command.replace(place, &shell_quote(&name))
@@ -436,6 +435,12 @@ impl<'a> Facts<'a> {
     pub fn path(&self, key: Key) -> String {
         self.catalogue.full_path(key)
     }
+}
+
+/// False for an interface that an output does not name, and for names that a tool takes for an option, or that nobody could type as
+/// they are shown.
+fn can_be_asked_for(name: &str) -> bool {
+    !name.starts_with(crate::snapshot::STAND_IN) && !name.starts_with('-') && can_be_copied(name)
 }
 
 impl crate::lang::World for Facts<'_> {

@@ -12,6 +12,21 @@ pub fn shell_quote(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
+/// True for a character that a terminal obeys, that reorders its neighbours or that cannot be seen.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(u32::from(c),
+            0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F | 0x200B..=0x200F
+            | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
+            | 0x1_BCA0..=0x1_BCA3 | 0x1_D173..=0x1_D17A | 0xE_0000..=0xE_0FFF)
+}
+
+/// True for a text that comes out of a report as it is. What cannot be seen is shown in another form, and what is no UTF-8 is
+/// replaced: typed as shown, it would name something else.
+pub fn can_be_copied(text: &str) -> bool {
+    !text.contains(|c| is_hidden(c) || c == char::REPLACEMENT_CHARACTER)
+}
+
 /// The words of one simple command that holds nothing but plain words and words as [`shell_quote`] writes them; `None` for
 /// anything else, and for a shell that would have to expand, redirect or combine something.
 pub fn shell_words(command: &str) -> Option<Vec<String>> {

@@ -37,7 +37,8 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links) {
         } else {
             // Thousands of them are common, and there is no dump.
             let detail = "not asked where no hardware is behind the interface";
-            interface.queues = Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, Gap::ANY_INTERFACE));
+            interface.queues =
+                Reading::Unknown(scan.gap(GapKind::NotCollected, detail, &plan::QUEUES, Gap::ANY_INTERFACE));
             let source = scan.netlink("RTM_GETLINK", "all interfaces");
             interface.virtual_functions = Reading::Absent(source);
         }

@@ -44,9 +44,12 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, families: &Answer) -> 
     let Some(family) = families.parts.iter().find_map(|payload| ethtool::family(payload)) else {
         let gap = match &families.refusal {
             Some(refusal) => scan.refusal(refusal, &plan::ETHTOOL, Gap::ANY_INTERFACE),
-            None if families.complete => {
-                scan.gap(GapKind::KernelTooOld, "no ethtool over netlink (kernel before 5.6)", &plan::ETHTOOL, Gap::ANY_INTERFACE)
-            }
+            None if families.complete => scan.gap(
+                GapKind::KernelTooOld,
+                "no ethtool over netlink (kernel before 5.6)",
+                &plan::ETHTOOL,
+                Gap::ANY_INTERFACE,
+            ),
             None => scan.gap(GapKind::Malformed, "the dump of families has no end", &plan::ETHTOOL, Gap::ANY_INTERFACE),
         };
         for command in Command::ALL {

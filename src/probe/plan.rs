@@ -1,7 +1,7 @@
 //! What may be asked, as data: what a probe tells, what it needs, costs and risks, and which command a person would type
 //! for the same answer.
 
-use crate::formats::shell::shell_quote;
+use crate::formats::shell::{can_be_copied, shell_quote};
 
 /// What a probe needs of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,11 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The command for this interface or PCI address, quoted for a shell.
+    /// The command for this interface or PCI address, quoted for a shell; empty where its name can't be typed.
     pub fn command(&self, subject: &str) -> String {
+        if !can_be_copied(subject) {
+            return String::new();
+        }
         let quoted = shell_quote(subject);
         self.command.replace("{if}", &quoted).replace("{pci}", &quoted)
     }

@@ -96,8 +96,7 @@ fn loudest(rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Option<
 fn note(place: &Ranked, rows: &[InterfaceRow]) -> Option<String> {
     let drops = || rows.iter().flat_map(|row| row.drops.iter().map(move |drop| (row, drop)));
     let lost = |drop: &DropRow| drop.grew.or(drop.total);
-    let clean =
-        drops().any(|(_, drop)| lost(drop) == Some(0)) && drops().all(|(_, drop)| lost(drop).unwrap_or(0) == 0);
+    let clean = drops().any(|(_, drop)| lost(drop) == Some(0)) && drops().all(|(_, drop)| lost(drop).unwrap_or(0) == 0);
     if place.under.is_some() || !place.others.is_empty() || !clean {
         return None;
     }

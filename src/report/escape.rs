@@ -4,14 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// True for a character that a terminal obeys, that reorders its neighbours or that cannot be seen.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(u32::from(c),
-            0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F | 0x200B..=0x200F
-            | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
-            | 0x1_BCA0..=0x1_BCA3 | 0x1_D173..=0x1_D17A | 0xE_0000..=0xE_0FFF)
-}
+pub use crate::formats::shell::is_hidden;
 
 /// Shows hidden characters as `\n`, `\x1b` or `\u{202e}`; leaves all others alone. Its output is one line and is not
 /// changed by a second pass. Enough for a terminal; the other media build on it.

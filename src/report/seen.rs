@@ -35,7 +35,9 @@ fn by_arm(facts: &Facts<'_>, rule: &Rule, outcome: &Outcome, held: &Held) -> Str
                     format!("in the log: {times}, last {} ago", numbers::duration(age))
                 }
                 // The age of what is pasted counts from the last line, where the time of the capture is not known.
-                Some(age) if age < 1.0 && source != SampleSource::Bundle => format!("in the log: {times}, last as it ends"),
+                Some(age) if age < 1.0 && source != SampleSource::Bundle => {
+                    format!("in the log: {times}, last as it ends")
+                }
                 Some(age) => format!("in the log: {times}, last {} before the capture", numbers::duration(age)),
                 None => format!("in the log: {times}, without a time"),
             }

@@ -208,7 +208,8 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
             if let Some(cause) = shortfall(report, row).filter(|cause| cause.rule == LOSS) {
                 // The cause is not known, but a loss is: without it the path carries what its ceiling says. That is more than one
                 // stream may, where one stream or thread was all that there was.
-                let alone = report.findings.iter().any(|one| one.rule == ONE_STREAM && one.interfaces.contains(&row.name));
+                let alone =
+                    report.findings.iter().any(|one| one.rule == ONE_STREAM && one.interfaces.contains(&row.name));
                 let streams = if alone { " with several streams" } else { "" };
                 format!(
                     "{reached}. {}, and that loss is fixable: without it expect {range}{streams}. Above that {part} is the end.",

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::support::{Folder, Said, netdoctor, run, run_with_input};
+use crate::support::{Folder, Said, netdoctor, read, run, run_with_input};
 
 const LIMITED: &str = "fixtures/seeds/qnap-ts855x-mtu1500.json";
 const HEALTHY: &str = "fixtures/hosts/container-host.json";
@@ -452,4 +452,33 @@ fn what_the_user_named_and_is_not_there_is_a_fault_of_the_command_line() {
     let said = run(&["scan", "--root", "/nonexistent"]);
     assert_eq!(said.code, 2);
     assert!(said.err.contains("there is no such folder"), "{}", said.err);
+}
+
+#[test]
+fn what_is_read_is_not_written_over_and_one_place_takes_one_form() {
+    let folder = Folder::new();
+    let seed = read("fixtures/seeds/qnap-ts855x-mtu1500.json");
+    let input = folder.write("in.json", seed.clone());
+    let refused = |arguments: &[&str], why: &str| {
+        let said = run(arguments);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(why), "{arguments:?}: {}", said.err);
+    };
+    refused(&["analyze", &input, "-o", &input], "would write over it");
+    let out = folder.at("out.x");
+    refused(&["analyze", &input, "-f", "text", "-f", "json", "-o", &out, "-o", &out], "two outputs for one file");
+    refused(&["analyze", &input, "-f", "text", "-f", "json"], "several formats for standard output");
+    refused(&["scan", "--root", "/etc"], "holds neither proc nor sys");
+    assert_eq!(folder.names(), ["in.json"]);
+    assert_eq!(read(&input), seed);
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_told_as_one() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_netdoctor"));
+    let said = command.args(["rules", "list"]).stdout(full).output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&said.stderr);
+    assert!(told.contains("standard output: can't be written"), "{told}");
 }

@@ -563,7 +563,10 @@ fn causes_that_passed_are_told_with_their_counts_and_open_ones_with_their_comman
     }
     // Nothing was lost here: where to look next.
     assert!(
-        symptom.note.as_ref().is_some_and(|note| note.starts_with("No loss grew on this host while it was looked at: look")),
+        symptom
+            .note
+            .as_ref()
+            .is_some_and(|note| note.starts_with("No loss grew on this host while it was looked at: look")),
         "{symptom:?} {:?} {:?}",
         report.interfaces[0].drops,
         finding(&report, "tcp.retrans-high", "host").others

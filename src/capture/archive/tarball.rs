@@ -1,5 +1,6 @@
 //! Tar archives, entry by entry. Long names and extended headers are read here and not by the library, so that they are bounded.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 
 use super::{DEEPEST, Walk, content, in_words, name};
@@ -16,7 +17,8 @@ struct Ahead {
 
 /// Hands the entries to the visitor, below `prefix`. `place` is what the archive is called in problems.
 pub(super) fn walk(walk: &mut Walk<'_>, reader: &mut dyn Read, place: &str, prefix: &str, depth: usize) {
-    let mut archive = tar::Archive::new(reader);
+    let zeros = Cell::new(0);
+    let mut archive = tar::Archive::new(Ending { reader, zeros: &zeros });
     let entries = match archive.entries() {
         Ok(entries) => entries.raw(true),
         Err(why) => return walk.lost(place, &in_words(&why)),
@@ -81,6 +83,30 @@ pub(super) fn walk(walk: &mut Walk<'_>, reader: &mut dyn Read, place: &str, pref
             walk.problems.note(format!("{}: neither a file nor a link; left out", name::printable(&path)));
         }
         last = path;
+    }
+    // The library takes the end of the stream for the end of the archive.
+    if zeros.get() < BLOCK {
+        let behind = if last.is_empty() { String::new() } else { format!(" behind {}", name::printable(&last)) };
+        walk.lost(place, &format_args!("cut off{behind}: the mark of its end is missing; the rest was not read"));
+    }
+}
+
+/// Bytes of a block. An archive ends with a block of zeros at least.
+const BLOCK: u64 = 512;
+
+/// Counts the zeros that a stream has ended with so far.
+struct Ending<'r> {
+    reader: &'r mut dyn Read,
+    zeros: &'r Cell<u64>,
+}
+
+impl Read for Ending<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.reader.read(buffer)?;
+        let ended = buffer[..got].iter().rev().take_while(|byte| **byte == 0).count();
+        let before = if ended == got { self.zeros.get() } else { 0 };
+        self.zeros.set(before + ended as u64);
+        Ok(got)
     }
 }
 

@@ -376,6 +376,19 @@ fn what_stands_before_the_end_of_a_cut_archive_is_read() {
         assert!(capture.incomplete && !capture.problems.is_empty(), "{length}");
         assert_eq!(ring(&only(capture), "", "eth0"), Some(512), "{length}");
     }
+    // Cut between two members: no member tells of it, only the missing end does.
+    let between = 512 + rings("eth0", 512).len().div_ceil(512) * 512;
+    for length in [between, whole.len() - 1024] {
+        let capture = read_bytes("x.tar", &whole[..length]).unwrap();
+        assert!(
+            capture.incomplete && capture.problems[0].contains("mark of its end is missing"),
+            "{:?}",
+            capture.problems
+        );
+        assert_eq!(ring(&only(capture), "", "eth0"), Some(512), "{length}");
+    }
+    // One block of zeros at the end is enough.
+    assert!(!read_bytes("x.tar", &whole[..whole.len() - 512]).unwrap().incomplete);
     let mut broken = whole.clone();
     broken[1024 + 20] ^= 0x55;
     let capture = read_bytes("x.tar", &broken).unwrap();
