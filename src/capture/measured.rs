@@ -21,7 +21,7 @@ pub fn attach(snapshot: &mut Snapshot, path: &Path, interface: Option<&str>) -> 
     let runs = results::parse(&text);
     if runs.is_empty() {
         return Err(CaptureError::Unrecognised(format!(
-            "{name}: no result was recognised in it; what would be recognised: the output of iperf3 (as text with its lines that end in sender and receiver, or as JSON), of iperf 2, netperf or nuttcp"
+            "{name}: no result was recognised in it; what would be recognised: the output of iperf3 (as text with its lines that end in sender and receiver, or as JSON), of iperf 2, netperf, nuttcp or perftest (ib_write_bw and the like)"
         )));
     }
     let mut all = snapshot.host.measured.known().cloned().unwrap_or_default();
@@ -106,7 +106,17 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         duration: told(run.seconds.map(Seconds), source),
         streams: Reading::Known(run.streams, source),
         retransmits: told(run.retransmits, source),
-        protocol: Reading::Known(if run.udp { "udp" } else { "tcp" }.into(), source),
+        protocol: Reading::Known(protocol(run).into(), source),
+        both_ways: Reading::Known(run.both_ways, source),
+        rdma_mtu: match &run.rdma {
+            Some(rdma) => told(rdma.mtu.map(|mtu| Bytes(u64::from(mtu))), source),
+            None => Reading::Absent(source),
+        },
+        binary_megabytes: if run.rdma.is_some() {
+            Reading::Known(run.binary_megabytes, source)
+        } else {
+            Reading::Absent(source)
+        },
         version: told(run.version.as_ref().and_then(|version| version.parse().ok()), source),
         mss: told(run.mss.map(Bytes), source),
         window_option: told(run.window.map(Bytes), source),
@@ -114,6 +124,15 @@ fn measurement(snapshot: &mut Snapshot, run: &Run, source: SourceId) -> Measurem
         peer_address: told(run.peer.clone(), source),
         receiver_address: told(receiver(run), source),
         ..Measurement::default()
+    }
+}
+
+fn protocol(run: &Run) -> &'static str {
+    match &run.rdma {
+        Some(rdma) if rdma.ethernet == Some(false) => "infiniband",
+        Some(_) => "rdma",
+        None if run.udp => "udp",
+        None => "tcp",
     }
 }
 
@@ -140,6 +159,7 @@ fn place(snapshot: &mut Snapshot, run: &Run, named: Option<&str>, one: &mut Meas
     // An address that no interface holds, where all addresses were read, says that this result is of another host.
     let foreign = run.local.is_some() && addresses_read(snapshot)
         || [&run.local, &run.peer].into_iter().flatten().any(is_loopback);
+    let by_address = by_address.or_else(|| of_device(snapshot, run));
     one.interface = match (named, by_address) {
         (Some(name), _) => Reading::Known(name.into(), source),
         (None, Some(name)) => Reading::Known(name, source),
@@ -152,6 +172,13 @@ fn place(snapshot: &mut Snapshot, run: &Run, named: Option<&str>, one: &mut Meas
             None => Reading::default(),
         },
     };
+}
+
+/// The interface of the RDMA device that a test names.
+fn of_device(snapshot: &Snapshot, run: &Run) -> Option<String> {
+    let device = run.rdma.as_ref()?.device.as_ref()?;
+    let mine = |one: &&crate::snapshot::Interface| one.rdma.device.known() == Some(device);
+    snapshot.interfaces.iter().find(mine).map(|one| one.name.clone())
 }
 
 fn is_loopback(address: &String) -> bool {

@@ -43,6 +43,8 @@ pub enum Tunnel {
     },
     /// GRE over IPv4, without key or checksum.
     Gre4,
+    /// IPv4 or IPv6 in IPv4.
+    Ipip4,
     /// WireGuard over IPv4.
     Wireguard4,
     /// WireGuard over IPv6.
@@ -124,7 +126,8 @@ impl Framing {
         }
     }
 
-    fn tunnel_bytes(&self, buses: &Buses) -> u32 {
+    /// Bytes that the tunnel adds between the packets inside and those outside, both counted without Ethernet.
+    pub fn tunnel_bytes(&self, buses: &Buses) -> u32 {
         let (name, options) = match self.tunnel {
             None => return 0,
             Some(Tunnel::Vxlan4) => ("vxlan4", 0),
@@ -132,6 +135,7 @@ impl Framing {
             Some(Tunnel::Geneve4 { options }) => ("geneve4", options),
             Some(Tunnel::Geneve6 { options }) => ("geneve6", options),
             Some(Tunnel::Gre4) => ("gre4", 0),
+            Some(Tunnel::Ipip4) => ("ipip4", 0),
             Some(Tunnel::Wireguard4) => ("wireguard4", 0),
             Some(Tunnel::Wireguard6) => ("wireguard6", 0),
         };

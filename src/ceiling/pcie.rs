@@ -360,6 +360,25 @@ pub fn nic(
     Ok(finish(ceiling, hop, choice.name))
 }
 
+/// What [`nic`] would say for each payload size (bytes) that such a machine may use; empty where the size was read.
+pub fn by_payload_size(
+    path: &Path<'_>,
+    framing: &Framing,
+    direction: Option<Direction>,
+    buses: &Buses,
+) -> Vec<(u32, Ceiling)> {
+    let Ok(hop) = slowest(path.hops, buses) else { return Vec::new() };
+    let (sizes, assumed) = payload_sizes(path, &hop, buses);
+    if assumed.is_none() {
+        return Vec::new();
+    }
+    let of = |size: u32| {
+        let mrrs = path.mrrs.or(Some(buses.pcie.usual_mrrs.value));
+        Some((size, nic(&Path { mps: Some(size), mrrs, ..*path }, framing, direction, buses).ok()?.ceiling))
+    };
+    sizes.into_iter().filter_map(of).collect()
+}
+
 fn with_unread_registers(
     ceiling: Ceiling,
     mps: Option<String>,

@@ -100,7 +100,7 @@ pub struct ReportArguments {
     /// Severity of a fault or risk from which the exit code is 1
     #[arg(long, value_enum, default_value = "critical", value_name = "SEVERITY")]
     fail_on: FailOn,
-    /// A measured result (iperf3 as text or JSON, iperf 2, netperf, nuttcp); IFACE=FILE where addresses do not tell the interface
+    /// A measured result (iperf3 as text or JSON, iperf 2, netperf, nuttcp, perftest); IFACE=FILE where addresses do not tell the interface
     #[arg(long, value_name = "[IFACE=]FILE")]
     measured: Vec<String>,
     #[command(flatten)]

@@ -118,6 +118,10 @@ impl Change<'_> {
             if self.settings.is_empty() || pair.before == pair.after {
                 let same = if self.settings.is_empty() { "" } else { "  (as before)" };
                 out += &format!("{name:<width$}  {now}{same}\n");
+                let row = pair.after.filter(|_| self.settings.is_empty());
+                for note in row.iter().flat_map(|row| row.notes.iter().chain(&row.as_root)) {
+                    out += &format!("{:<width$}  {}\n", "", visible(note));
+                }
             } else {
                 let then = pair.after.map_or_else(|| "not known".into(), in_words);
                 out += &format!("{name:<width$}  now   {now}\n{:<width$}  then  {then}\n", "");
@@ -184,7 +188,7 @@ impl Change<'_> {
 fn ceiling(row: &CeilingRow) -> Json {
     json!({
         "lo_bps": row.lo_bps, "typical_bps": row.typical_bps, "hi_bps": row.hi_bps, "binding": row.binding,
-        "binding_text": row.binding_text, "assumed": row.assumed, "confidence": row.confidence,
+        "binding_text": row.binding_text, "assumed": row.assumed, "confidence": row.confidence, "notes": row.notes, "stands_on": row.stands_on,
     })
 }
 

@@ -116,6 +116,13 @@ pub(super) fn entries() -> Vec<Entry> {
             "best measured result against the ceiling",
             measurements::verdict,
         ),
+        derived(
+            "measured_on_known_bus",
+            Type::Bool,
+            Unit::Plain,
+            "yes, but unknown where the best measured result fits a bus of the card that was not read",
+            measurements::on_known_bus,
+        ),
         derived("rate.rx", Type::number(Dim::RATE), Unit::BitsPerSecond, "received in the sample", |facts, index| {
             rate(facts, index, "rx_bytes", "rate.rx_read")
         }),

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{INTERFACE, MEASUREMENT};
-use super::ceilings::{InterfaceCeiling, window_of};
+use super::catalogue::{DEVICE, INTERFACE, MEASUREMENT};
+use super::ceilings::{Asked, WindowOf, policers, window_of};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::ceiling::combine::Mechanism;
+use crate::ceiling::shaper::policer;
 use crate::ceiling::verdict::{Conditions, Verdict, caveats, judge};
-use crate::ceiling::{Ceiling, Direction};
+use crate::ceiling::{Ceiling, Direction, Traffic};
 use crate::lang::{State, Type, Value, Words};
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds, Version, numbers};
 use crate::snapshot::Measurement;
@@ -31,7 +32,10 @@ pub(super) fn entries() -> Vec<Entry> {
         "streams" = streams: u32, "iperf3 -c {peer} -P 4 -t 30", "parallel streams";
         "retransmits" = retransmits: u64, "iperf3 -c {peer} -P 4 -t 30", "segments that the sender sent again";
         "sends" = sends: bool, "iperf3 -c {peer} -P 4 -t 30", "this host sent the data";
-        "protocol" = protocol: String, "iperf3 -c {peer} -P 4 -t 30", "tcp or udp";
+        "protocol" = protocol: String, "iperf3 -c {peer} -P 4 -t 30", "tcp, udp, rdma or infiniband";
+        "both_ways" = both_ways: bool, "iperf3 -c {peer} --bidir -t 30", "the other direction ran at the same time";
+        "rdma_mtu" = rdma_mtu: Bytes, "ib_write_bw --report_gbits {peer}", "payload of one packet of a test of RDMA";
+        "binary_megabytes" = binary_megabytes: bool, "ib_write_bw --report_gbits {peer}", "the rate was printed as MB and meant 2^20 bytes";
         "stalled" = stalled: bool, "iperf3 -c {peer} -t 30", "the sender sent less than a megabyte and then nothing for three intervals or more";
         "stalled_window" = stalled_window: Bytes, "iperf3 -c {peer} -t 30", "congestion window that stood still meanwhile";
         "version" = version: Version, "iperf3 --version", "version of the program";
@@ -168,7 +172,7 @@ fn share(facts: &Facts<'_>, index: usize) -> Derived {
         return Derived::unknown(facts.key(MEASUREMENT, index, "interface"));
     };
     from.extend(facts.key(INTERFACE, at, "ceiling.typical"));
-    let typical = facts.interface_ceiling(at).and_then(|found| Some(against(found, one)?.0.typical_bps));
+    let typical = against(facts, at, one).map(|(ceiling, _)| ceiling.typical_bps);
     match (one.rate.known(), typical) {
         (Some(rate), Some(typical)) if typical > 0.0 => {
             Derived::of(State::Known(Value::Number(rate.0 as f64 / typical)), from)
@@ -182,8 +186,26 @@ fn interface_of(facts: &Facts<'_>, one: &Measurement) -> Option<usize> {
 }
 
 /// The ceiling that a result is held against, and what binds there: that of its direction; for one flow over a bond that of one
-/// member. A result of unknown direction that fits what is held back was most likely sent.
-fn against<'f>(found: &'f InterfaceCeiling, one: &Measurement) -> Option<(&'f Ceiling, Mechanism)> {
+/// member; for both directions at once what each then gets; for RDMA that of its packets. A result of unknown direction that fits
+/// what is held back was most likely sent.
+fn against(facts: &Facts<'_>, interface: usize, one: &Measurement) -> Option<(Ceiling, Mechanism)> {
+    let both_ways = one.both_ways.known() == Some(&true);
+    let rdma_mtu = one.rdma_mtu.known().map(|mtu| mtu.0.saturating_add(u64::from(RDMA_HEADERS)));
+    let special = (both_ways || rdma_mtu.is_some()).then(|| {
+        let mtu = facts.snapshot().interfaces[interface].mtu.known().map(|mtu| mtu.0);
+        let mut asked = Asked::at(rdma_mtu.or(mtu));
+        if rdma_mtu.is_some() {
+            asked.traffic = Traffic::RoceV2;
+        }
+        if both_ways {
+            asked.direction = Some(Direction::Bidirectional);
+        }
+        facts.ceiling_asked(interface, asked)
+    });
+    let found = match &special {
+        Some(found) => found,
+        None => facts.interface_ceiling(interface)?,
+    };
     let sends = one.sends.known().copied();
     let held_back = found.combined.as_ref().filter(|whole| {
         let rate = one.rate.known().map_or(0.0, |rate| rate.0 as f64);
@@ -191,8 +213,8 @@ fn against<'f>(found: &'f InterfaceCeiling, one: &Measurement) -> Option<(&'f Ce
     });
     let whole = held_back.or_else(|| found.towards(sends))?;
     match (&found.one_flow, one.streams.known()) {
-        (Some(one_flow), Some(1)) => Some((one_flow, whole.binding)),
-        _ => Some((&whole.ceiling, whole.binding)),
+        (Some(one_flow), Some(1)) => Some((one_flow.clone(), whole.binding)),
+        _ => Some((whole.ceiling.clone(), whole.binding)),
     }
 }
 
@@ -215,9 +237,16 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Its rate over the typical ceiling.
     pub share: f64,
+    /// What the windows of its flows allow, where that is less than the ceiling.
+    pub window: Option<Ceiling>,
+    /// Buses that the result fits, in words, where that of the card was not read: there is no verdict then.
+    pub unread_bus: Option<String>,
     /// Why the comparison is weaker than it looks, in words.
     pub caveats: Vec<String>,
 }
+
+/// IPv4, UDP, transport header and invariant check of a RoCEv2 packet, bytes.
+const RDMA_HEADERS: u32 = 44;
 
 /// The verdicts, as a vocabulary of the language.
 pub(super) static VERDICTS: Words =
@@ -234,8 +263,12 @@ impl Facts<'_> {
         let results = self.snapshot().host.measured.known().map_or(&[][..], Vec::as_slice);
         let mine = |one: &Measurement| interface_of(self, one) == Some(interface);
         // A UDP sender offers what it was told to: its rate says nothing of what the interface could do.
-        let tcp = |one: &Measurement| one.protocol.known().is_none_or(|protocol| protocol == "tcp");
-        let rates = results.iter().enumerate().filter(|(_, one)| mine(one) && tcp(one));
+        let comparable = |one: &Measurement| match one.protocol.known().map(String::as_str) {
+            None | Some("tcp") => true,
+            Some("rdma") => one.rdma_mtu.known().is_some(),
+            Some(_) => false,
+        };
+        let rates = results.iter().enumerate().filter(|(_, one)| mine(one) && comparable(one));
         let rates: Vec<_> = rates.filter_map(|(at, one)| Some((at, one, one.rate.known()?.0 as f64))).collect();
         let of_direction = |sends: Option<bool>| {
             let runs: Vec<_> = rates.iter().filter(|(_, one, _)| one.sends.known().copied() == sends).collect();
@@ -253,23 +286,37 @@ impl Facts<'_> {
         bps: f64,
         repeats: Vec<f64>,
     ) -> Option<Judged> {
-        let (ceiling, binding) = against(self.interface_ceiling(interface)?, one)?;
+        let (ceiling, binding) = against(self, interface, one)?;
         let buses = self.knowledge().buses();
-        let judgement = judge(bps, ceiling, buses)?;
+        let judgement = judge(bps, &ceiling, buses)?;
         let sends = one.sends.known().copied();
+        let is_rdma = one.rdma_mtu.known().is_some();
         let conditions = Conditions {
             direction: sends.map(|sends| if sends { Direction::Transmit } else { Direction::Receive }),
-            streams: one.streams.known().copied(),
+            // One queue pair of RDMA needs no core and no window.
+            streams: one.streams.known().map(|streams| if is_rdma { u32::MAX } else { *streams }),
             seconds: one.duration.known().map(|duration| duration.0),
         };
         let mut caveats = [judgement.caveats, caveats(&conditions, None, buses)].concat();
         caveats.extend(self.one_thread(at, one, bps));
-        caveats.extend(self.windows(interface, one, bps, ceiling));
+        let window = self.windows(interface, one, &ceiling);
+        caveats.extend(window.as_ref().map(|window| window_in_words(window, bps)));
+        caveats.extend(self.policed(interface, sends, bps));
+        let unread_bus = self.on_unread_bus(interface, sends, bps);
+        caveats.extend(unread_bus.clone());
+        if let Some(taken) = self.interface_ceiling(interface).and_then(|found| found.taken_sending.clone())
+            && sends != Some(false)
+            && judgement.verdict == Verdict::NotTheLimit
+        {
+            caveats.push(format!("taken: {taken}"));
+        }
         let (verdict, share) = (judgement.verdict, judgement.share_of_typical);
         Some(Judged {
             measurement: at,
             sends,
-            ceiling: ceiling.clone(),
+            ceiling,
+            window: window.map(|window| window.ceiling),
+            unread_bus,
             binding,
             repeats,
             bps,
@@ -289,19 +336,58 @@ impl Facts<'_> {
     }
 
     /// What the windows of a result allow, where that is less than what the interface carries.
-    fn windows(&self, interface: usize, one: &Measurement, bps: f64, ceiling: &Ceiling) -> Option<String> {
+    fn windows(&self, interface: usize, one: &Measurement, ceiling: &Ceiling) -> Option<WindowOf> {
         let mtu = self.snapshot().interfaces[interface].mtu.known().map(|mtu| mtu.0);
-        let window = window_of(self, one, mtu)?;
-        let narrow = window.ceiling.typical_bps < ceiling.typical_bps;
-        narrow.then(|| {
-            let allows = numbers::rate(window.ceiling.typical_bps);
-            let milliseconds = numbers::significant(window.rtt_seconds * 1e3, 2);
-            let what =
-                if window.streams == 1 { "the window of its flow allows" } else { "the windows of its flows allow" };
-            let binds = if bps >= window.ceiling.lo_bps { ", so that is what binds" } else { "" };
-            format!("over a round trip of {milliseconds} ms {what} about {allows}{binds}")
+        window_of(self, one, mtu).filter(|window| window.ceiling.typical_bps < ceiling.typical_bps)
+    }
+
+    /// Buses that a result fits, where that of the card was not read: which of them it is, or none, only root can tell.
+    fn on_unread_bus(&self, interface: usize, sends: Option<bool>, bps: f64) -> Option<String> {
+        let found = self.interface_ceiling(interface)?;
+        let way = |direction| match direction {
+            Direction::Receive => sends != Some(true),
+            Direction::Transmit => sends != Some(false),
+            Direction::Bidirectional => true,
+        };
+        let fit = found.candidates.iter().filter(|one| way(one.direction) && one.ceiling.contains(bps));
+        let mut names: Vec<String> = fit
+            .map(|one| match one.read_size {
+                Some(size) => format!("{} with reads of {size} B", one.bus),
+                None => one.bus.clone(),
+            })
+            .collect();
+        names.dedup();
+        let device = self.snapshot().interfaces[interface].device.known()?;
+        (!names.is_empty()).then(|| {
+            format!(
+                "its bus was not read, and the result fits {}, or the processors: sudo lspci -vv -s {device} shows the bus",
+                names.join(", ")
+            )
         })
     }
+
+    /// A policer that a result stands at, in words.
+    fn policed(&self, interface: usize, sends: Option<bool>, bps: f64) -> Option<String> {
+        let of_way = policers(&self.snapshot().interfaces[interface]).filter(|(receives, _)| sends != Some(*receives));
+        let mtu = self.snapshot().interfaces[interface].mtu.known().map(|mtu| mtu.0);
+        let framing = Asked::at(mtu).framing(self, 0);
+        let buses = self.knowledge().buses();
+        let at = of_way.map(|(_, rate)| (rate, policer(rate, &framing, buses))).find(|(_, lets)| lets.contains(bps));
+        at.map(|(rate, _)| {
+            format!(
+                "a policer drops what comes above {}: what is left for TCP is about this, so that probably binds",
+                numbers::rate(rate)
+            )
+        })
+    }
+}
+
+fn window_in_words(window: &WindowOf, bps: f64) -> String {
+    let allows = numbers::rate(window.ceiling.typical_bps);
+    let milliseconds = numbers::significant(window.rtt_seconds * 1e3, 2);
+    let what = if window.streams == 1 { "the window of its flow allows" } else { "the windows of its flows allow" };
+    let binds = if bps >= window.ceiling.lo_bps { ", so that is what binds" } else { "" };
+    format!("over a round trip of {milliseconds} ms {what} about {allows}{binds}")
 }
 
 /// The word for a verdict.
@@ -325,16 +411,29 @@ fn own_verdict(facts: &Facts<'_>, index: usize) -> Derived {
         return Derived::unknown(facts.key(MEASUREMENT, index, "interface"));
     };
     from.extend(facts.key(INTERFACE, at, "ceiling.typical"));
-    let ceiling = facts.interface_ceiling(at).and_then(|found| Some(against(found, one)?.0));
+    let ceiling = against(facts, at, one).map(|(ceiling, _)| ceiling);
     let judged = one.rate.known().zip(ceiling);
-    let judged = judged.and_then(|(rate, ceiling)| judge(rate.0 as f64, ceiling, facts.knowledge().buses()));
+    let judged = judged.and_then(|(rate, ceiling)| judge(rate.0 as f64, &ceiling, facts.knowledge().buses()));
     Derived::of(judged.map_or(State::Unknown, |judged| State::Known(word(judged.verdict))), from)
+}
+
+/// Unknown where a bus that was not read may be behind the best result of an interface.
+pub(super) fn on_known_bus(facts: &Facts<'_>, index: usize) -> Derived {
+    let judged = facts.judged(index).filter(|judged| judged.unread_bus.is_some());
+    match (judged, facts.device_of(index)) {
+        (Some(_), Some(device)) => Derived::unknown(facts.key(DEVICE, device, "pcie.links")),
+        (Some(_), None) => Derived::unknown(facts.key(INTERFACE, index, "device")),
+        (None, _) => Derived::of(State::TRUE, facts.key(INTERFACE, index, "device")),
+    }
 }
 
 /// Where the best result of an interface stands; absent where nobody measured.
 pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     let from = facts.key(INTERFACE, index, "ceiling.typical");
     let Some(judged) = facts.judged(index) else { return Derived::absent(from) };
+    if judged.unread_bus.is_some() {
+        return on_known_bus(facts, index);
+    }
     let result = facts.key(MEASUREMENT, judged.measurement, "rate");
     Derived::of(State::Known(word(judged.verdict)), [from, result].concat())
 }

@@ -28,7 +28,9 @@ mod unit;
 pub use crate::ceiling::verdict::Verdict as MeasuredVerdict;
 pub use assign::{assign, constant};
 pub use catalogue::{Catalogue, DEVICE, EVENT, FLOW, HOST, INTERFACE, LINK, MEASUREMENT, MEMBER, QDISC};
-pub use ceilings::{InterfaceCeiling, PathCeiling, SetRate, pcie_generation, pcie_raw_rate};
+pub use ceilings::{
+    Asked, InterfaceCeiling, PathCeiling, SetRate, SharedHop, pcie_generation, pcie_raw_rate, shared_hops,
+};
 pub use counters::{Count, Counted, Lost};
 pub use entry::{CounterView, Entry, Put};
 pub use events::Event;

@@ -152,6 +152,28 @@ schema! {
         drivers: BTreeMap<String, String>,
         /// Chipset uplinks that Linux does not show as a PCIe link.
         uplinks: BTreeMap<String, Uplink>,
+        /// Where root ports of a chipset are.
+        chipset_ports: ChipsetPorts,
+        /// Machines that reach each port by two PCIe paths.
+        two_domains: TwoDomains,
+    }
+
+    /// Root ports that belong to a chipset, and so share its uplink with what else hangs there.
+    ChipsetPorts {
+        /// Vendor of the processor, as /proc/cpuinfo names it.
+        vendor: String,
+        /// Device numbers on bus 0.
+        devices: Vec<u8>,
+        /// Where it stands.
+        source: String,
+    }
+
+    /// Machines whose network ports are reached by two PCIe paths in two domains.
+    TwoDomains {
+        /// Parts of the product name in the firmware tables.
+        products: Vec<String>,
+        /// Where it stands.
+        source: String,
     }
 
     /// One PCIe generation.
@@ -236,8 +258,18 @@ schema! {
         write_burst: Count,
         /// Descriptor size.
         descriptor: Count,
+        /// Kernel drivers whose cards all sit on parallel buses.
+        drivers: PciDrivers,
         /// Buses by name.
         buses: BTreeMap<String, PciBus>,
+    }
+
+    /// Kernel drivers of cards for parallel PCI and PCI-X alone.
+    PciDrivers {
+        /// Their names.
+        names: Vec<String>,
+        /// Where it stands.
+        source: String,
     }
 
     /// One parallel bus.

@@ -79,11 +79,18 @@ fn not_compared(facts: &Facts<'_>) -> Vec<String> {
                 remarks.push(format!("{what} is taken by {from}"));
             }
             remarks.extend((!judged.caveats.is_empty()).then(|| format!("{what}: {}", judged.caveats.join("; "))));
+            if one.binary_megabytes.known() == Some(&true) {
+                remarks.push(format!("{what}: the MB/sec that it printed are 2^20 bytes a second"));
+            }
+            if one.both_ways.known() == Some(&true) {
+                remarks.push(format!("{what}: the other direction ran too, so it is held against what each gets then"));
+            }
             remarks.extend(ceilings::repeats(judged).map(|text| format!("{what}: {text}")));
             continue;
         }
         let why = match (index, one.protocol.known().map(String::as_str)) {
             (_, Some("udp")) => "a UDP sender offers what it was told to",
+            (_, Some("infiniband")) => "InfiniBand has frames of its own",
             (None, _) => "no interface of this host matches; name it with --measured IFACE=FILE",
             (Some(_), _) if !directions.is_empty() => "another result of the same interface and direction is faster",
             (Some(_), _) => "its interface has no ceiling",

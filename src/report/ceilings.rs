@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::model::{CeilingRow, Excluded, PcieHop, PcieRow, SharedCeiling, WaterfallStep};
-use crate::ceiling::combine::{Mechanism, group};
+use crate::ceiling::combine::{Headroom, Mechanism, headroom as room_above};
 use crate::ceiling::{Ceiling, Confidence};
-use crate::facts::{DEVICE, Facts, InterfaceCeiling, Judged, MeasuredVerdict, pcie_generation, pcie_raw_rate};
+use crate::facts::{
+    Facts, InterfaceCeiling, Judged, MeasuredVerdict, SharedHop, pcie_generation, pcie_raw_rate, shared_hops,
+};
 use crate::reading::numbers::{rate, rate_range, significant};
 use crate::snapshot::{PcieLink, Word};
 
@@ -61,10 +63,13 @@ pub(super) fn row(facts: &Facts<'_>, interface: usize) -> Option<CeilingRow> {
         hi_bps: ceiling.hi_bps,
         binding: combined.binding.name().into(),
         binding_text: binding_text(facts, interface, found, combined.binding),
-        assumed: ceiling.assumed.clone(),
+        assumed: found.assumed(),
         confidence: confidence(ceiling.confidence).into(),
         waterfall: waterfall(facts, interface, found, combined.binding),
         headroom: headroom(found, combined.binding),
+        notes: notes(found),
+        as_root: as_root(facts, interface, found),
+        stands_on: found.stands_on.as_ref().map(|(lower, _)| facts.snapshot().interfaces[*lower].name.clone()),
     })
 }
 
@@ -81,6 +86,10 @@ fn speed_of(facts: &Facts<'_>, interface: usize) -> Option<f64> {
 }
 
 fn binding_text(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, binding: Mechanism) -> String {
+    if let Some((lower, below)) = found.stands_on.as_ref().filter(|_| found.shaper.is_none()) {
+        let name = &facts.snapshot().interfaces[*lower].name;
+        return format!("{} of {name}", binding_text(facts, *lower, below, binding));
+    }
     let link = found.narrowest.and_then(|link| facts.pcie_link(link));
     match (binding, link) {
         (Mechanism::Pcie, Some(link)) => pcie_text(facts, link),
@@ -129,18 +138,70 @@ fn pcie_text(facts: &Facts<'_>, link: &PcieLink) -> String {
     text
 }
 
+/// From the nominal rate down to what was measured, and what of the rest nothing explains.
 fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, binding: Mechanism) -> Vec<WaterfallStep> {
+    let mtu = facts.snapshot().interfaces[interface].mtu.known().map_or(1500, |mtu| mtu.0);
+    let mut steps = parts(facts, interface, found, binding, mtu);
+    let judged = facts.judged_directions(interface);
+    let several = judged.len() > 1;
+    for one in judged {
+        let way = if several { format!(", {}", direction(one.sends)) } else { String::new() };
+        if let Some(window) = &one.window {
+            steps.push(WaterfallStep {
+                label: format!("window{way}"),
+                bps: window.typical_bps,
+                range_bps: Some((window.lo_bps, window.hi_bps)),
+                ..WaterfallStep::default()
+            });
+        }
+        steps.push(WaterfallStep {
+            label: format!("measured{way} ({} % of typical)", significant(one.share * 100.0, 2)),
+            bps: one.bps,
+            ..WaterfallStep::default()
+        });
+        let reach = one.window.iter().fold(one.ceiling.typical_bps, |least, window| least.min(window.typical_bps));
+        if reach > one.bps
+            && one.unread_bus.is_none()
+            && matches!(one.verdict, MeasuredVerdict::NotTheLimit | MeasuredVerdict::Close)
+        {
+            steps.push(WaterfallStep {
+                label: format!("unexplained{way}"),
+                bps: reach - one.bps,
+                from_bps: Some(one.bps),
+                ..WaterfallStep::default()
+            });
+        }
+    }
+    steps
+}
+
+/// The parts of the path, from the nominal rate on; those of the interface below for one that stands on another.
+fn parts(
+    facts: &Facts<'_>,
+    interface: usize,
+    found: &InterfaceCeiling,
+    binding: Mechanism,
+    mtu: u64,
+) -> Vec<WaterfallStep> {
     let mut steps = Vec::new();
-    if let Some(speed) = speed_of(facts, interface) {
+    if let Some((lower, below)) = &found.stands_on {
+        steps = parts(facts, *lower, below, if found.shaper.is_some() { Mechanism::Shaper } else { binding }, mtu);
+        if found.shaper.is_some() {
+            for step in &mut steps {
+                step.binds = false;
+            }
+        }
+    }
+    if let Some(speed) = speed_of(facts, interface).filter(|_| found.stands_on.is_none()) {
         steps.push(WaterfallStep { label: "link, nominal".into(), bps: speed, ..WaterfallStep::default() });
     }
     if let Some(link) = &found.link {
-        let mtu = facts.snapshot().interfaces[interface].mtu.known().map_or(1500, |mtu| mtu.0);
         steps.push(WaterfallStep {
             label: format!("TCP payload at MTU {mtu}"),
             bps: link.typical_bps,
             range_bps: Some((link.lo_bps, link.hi_bps)),
             binds: binding == Mechanism::Link,
+            from_bps: None,
         });
     }
     if let Some(pcie) = &found.pcie {
@@ -152,6 +213,7 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
             bps: pcie.ceiling.typical_bps,
             range_bps: Some((pcie.ceiling.lo_bps, pcie.ceiling.hi_bps)),
             binds: binding == Mechanism::Pcie,
+            from_bps: None,
         });
     }
     if let Some((_, usb)) = &found.usb {
@@ -160,6 +222,7 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
             bps: usb.typical_bps,
             range_bps: Some((usb.lo_bps, usb.hi_bps)),
             binds: binding == Mechanism::Usb,
+            from_bps: None,
         });
     }
     if let Some(set) = &found.shaper {
@@ -168,16 +231,7 @@ fn waterfall(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling, bind
             bps: set.ceiling.typical_bps,
             range_bps: Some((set.ceiling.lo_bps, set.ceiling.hi_bps)),
             binds: binding == Mechanism::Shaper,
-        });
-    }
-    let judged = facts.judged_directions(interface);
-    let several = judged.len() > 1;
-    for one in judged {
-        let way = if several { format!(", {}", direction(one.sends)) } else { String::new() };
-        steps.push(WaterfallStep {
-            label: format!("measured{way} ({} % of typical)", significant(one.share * 100.0, 2)),
-            bps: one.bps,
-            ..WaterfallStep::default()
+            from_bps: None,
         });
     }
     steps
@@ -234,42 +288,56 @@ fn headroom(found: &InterfaceCeiling, binding: Mechanism) -> Vec<String> {
     if let Some(whole) = &found.receiving {
         told.push(format!("what is received is not held back: {}", in_words(&whole.ceiling)));
     }
-    if let Some(one) = &found.one_flow {
-        told.push(format!("one flow uses one member: {}", in_words(one)));
-    }
-    told.extend(found.notes.iter().cloned());
     told
+}
+
+fn notes(found: &InterfaceCeiling) -> Vec<String> {
+    let one_flow = found.one_flow.iter().map(|one| format!("one flow uses one member: {}", in_words(one)));
+    let below = found.stands_on.iter().flat_map(|(_, below)| &below.notes);
+    one_flow.chain(found.notes.iter().chain(below).cloned()).collect()
+}
+
+/// What root would find out, where a register that only root reads moves the ceiling.
+fn as_root(facts: &Facts<'_>, interface: usize, found: &InterfaceCeiling) -> Option<String> {
+    let (link, pcie) = (found.link.as_ref()?, found.pcie.as_ref()?);
+    let buses = facts.knowledge().buses();
+    if room_above(&pcie.ceiling, link, buses) == Headroom::Ample || found.by_payload_size.is_empty() {
+        return None;
+    }
+    let device = facts.snapshot().interfaces[interface].device.known()?;
+    let each = found.by_payload_size.iter().map(|(size, alone)| {
+        let (lo, hi) = (alone.lo_bps.min(link.lo_bps), alone.hi_bps.min(link.hi_bps));
+        let (low, high) = (rate(lo), rate(hi));
+        let range = match (low.split_once(' '), high.split_once(' ')) {
+            (Some((low, unit)), Some((high, same))) if unit == same => format!("{low}-{high} {unit}"),
+            _ => format!("{low} to {high}"),
+        };
+        format!("{range} at {size} B")
+    });
+    let each: Vec<String> = each.collect();
+    Some(format!("sudo lspci -vvv -s {device} shows the max payload size, and narrows it: {}", each.join(", ")))
 }
 
 fn in_words(ceiling: &Ceiling) -> String {
     rate_range(ceiling.lo_bps, ceiling.typical_bps, ceiling.hi_bps, ceiling.confidence == Confidence::Low)
 }
 
-/// Ceilings that the ports of one card share, where several of them are up.
+/// Ceilings that several ports share, where those are up: of one card, or behind one switch or root port.
 pub(super) fn shared(facts: &Facts<'_>) -> Vec<SharedCeiling> {
-    let mut shared = Vec::new();
-    for entity in facts.entities(DEVICE) {
-        let device = entity.index as usize;
-        if facts.primary(device) != device {
-            continue;
+    let of = |hop: SharedHop| {
+        let link = hop.link.and_then(|link| facts.pcie_link(link));
+        let what = link.map_or_else(|| "the PCIe path".into(), |link| pcie_text(facts, link));
+        SharedCeiling {
+            interfaces: hop.ports.iter().map(|port| facts.snapshot().interfaces[*port].name.clone()).collect(),
+            what: if hop.cards > 1 { format!("{what}, which {} cards stand behind", hop.cards) } else { what },
+            lo_bps: hop.group.together.lo_bps,
+            typical_bps: hop.group.together.typical_bps,
+            hi_bps: hop.group.together.hi_bps,
+            members_typical_bps: hop.group.members_typical_bps,
+            binds: hop.group.shared_binds,
         }
-        let up = |port: &usize| facts.snapshot().interfaces[*port].link.up.known() == Some(&true);
-        let ports: Vec<usize> = facts.interfaces_of(entity).into_iter().filter(up).collect();
-        let Some(path) = facts.path_ceiling(device).filter(|_| ports.len() > 1) else { continue };
-        let Some(found) = &path.found else { continue };
-        let members: Option<Vec<_>> = ports.iter().map(|port| facts.interface_ceiling(*port)?.link.clone()).collect();
-        let Some(members) = members else { continue };
-        let group = group(&found.ceiling, &members);
-        let link = path.narrowest.and_then(|link| facts.pcie_link(link));
-        shared.push(SharedCeiling {
-            interfaces: ports.iter().map(|port| facts.snapshot().interfaces[*port].name.clone()).collect(),
-            what: link.map_or_else(|| "the PCIe path".into(), |link| pcie_text(facts, link)),
-            lo_bps: group.together.lo_bps,
-            typical_bps: group.together.typical_bps,
-            hi_bps: group.together.hi_bps,
-        });
-    }
-    shared
+    };
+    shared_hops(facts).into_iter().map(of).collect()
 }
 
 /// PCIe paths that carry more than their ports, but for interfaces of which that was told.

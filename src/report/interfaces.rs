@@ -56,9 +56,14 @@ fn row(
         pcie: ceilings::pcie(facts, index),
         ceiling: ceilings::row(facts, index),
         measured_bps: facts.judged(index).map(|judged| judged.bps),
-        verdict: verdict(state, mine, &drops, facts.judged(index).map(|judged| judged.verdict)),
+        verdict: verdict(state, mine, &drops, told_verdict(facts, index)),
         drops,
     }
+}
+
+/// Where the best result stands; none where the bus of the card may be behind it.
+fn told_verdict(facts: &Facts<'_>, index: usize) -> Option<MeasuredVerdict> {
+    facts.judged(index).filter(|judged| judged.unread_bus.is_none()).map(|judged| judged.verdict)
 }
 
 fn physical(facts: &Facts<'_>, index: usize) -> Option<bool> {

@@ -263,6 +263,15 @@ pub struct CeilingRow {
     /// What does not limit, in words: "PCIe has 4 times the link's rate".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headroom: Vec<String>,
+    /// What else holds, in words: what one flow gets, what is shared and was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What root would find out, in words; none where root would narrow nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_root: Option<String>,
+    /// The interface below, where this one stands on another and carries what that one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands_on: Option<String>,
 }
 
 /// One step of the waterfall.
@@ -279,6 +288,9 @@ pub struct WaterfallStep {
     /// True for the step that binds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binds: bool,
+    /// Where a gap begins, in bit/s: `bps` is then what nothing explains, from here up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_bps: Option<f64>,
 }
 
 /// A ceiling that several interfaces share.
@@ -295,6 +307,11 @@ pub struct SharedCeiling {
     pub typical_bps: f64,
     /// Upper end.
     pub hi_bps: f64,
+    /// Sum of what the interfaces typically carry alone.
+    pub members_typical_bps: f64,
+    /// True where what they share, and not they, sets the sum.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binds: bool,
 }
 
 /// Lost packets at one place.

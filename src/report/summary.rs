@@ -2,7 +2,7 @@
 
 use super::ceilings;
 use super::model::{DropRow, Finding, InterfaceRow, Report};
-use crate::facts::{Count, Facts, MeasuredVerdict};
+use crate::facts::{Count, Facts, Judged, MeasuredVerdict};
 use crate::knowledge::Place;
 use crate::reading::numbers::{count, rate, rate_range, significant};
 use crate::snapshot::SampleSource;
@@ -16,6 +16,9 @@ const HOST_LEAST: u64 = 10;
 
 /// Rule of a measured result that stays below its ceiling.
 const SHORTFALL: &str = "tcp.below-ceiling";
+
+/// From this share of the typical ceiling on a result is at it, whatever was assumed.
+const NEAR_TYPICAL: f64 = 0.93;
 
 /// Rule of segments that were lost somewhere on the way.
 const LOSS: &str = "tcp.retrans-high";
@@ -192,6 +195,11 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     // What is wrong and not known to be behind it is told as well, without a causal word.
     let also = loud.iter().find(concerns).map(|finding| format!("Beside it: {}.", finding.title));
     Some(match judged.verdict {
+        MeasuredVerdict::AtCeiling if is_at_the_lower_end(&judged) => {
+            format!(
+                "{reached}, at the lower end of what {part} carries ({range}), which stands on an assumption: it probably binds, but frame size or a processor may as well."
+            )
+        }
         MeasuredVerdict::AtCeiling => {
             let rest = slower.or(also).unwrap_or_else(|| "Changing anything else cannot help.".to_owned());
             format!("{reached}: that is its ceiling ({part}, {range}). {rest}")
@@ -205,7 +213,9 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
             )
         }
         MeasuredVerdict::NotTheLimit => {
-            if let Some(cause) = shortfall(report, row).filter(|cause| cause.rule == LOSS) {
+            if let Some(bus) = &judged.unread_bus {
+                format!("{reached}, and what limits it can't be told: {bus}.")
+            } else if let Some(cause) = shortfall(report, row).filter(|cause| cause.rule == LOSS) {
                 // The cause is not known, but a loss is: without it the path carries what its ceiling says. That is more than one
                 // stream may, where one stream or thread was all that there was.
                 let alone =
@@ -229,6 +239,11 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
             }
         }
     })
+}
+
+/// Inside a range that is wide because an input was assumed, and well below its middle.
+fn is_at_the_lower_end(judged: &Judged) -> bool {
+    judged.share < NEAR_TYPICAL && !judged.ceiling.assumed.is_empty()
 }
 
 /// The fault that the shortfall of an interface stands below.

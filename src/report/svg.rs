@@ -17,6 +17,11 @@ pub fn bar(bar: &Bar) -> String {
     let mut out =
         String::from("<svg class=\"bar\" width=\"100%\" height=\"20\" aria-hidden=\"true\" focusable=\"false\">");
     out.push_str("<rect class=\"all\" x=\"0\" y=\"4\" width=\"100%\" height=\"12\" rx=\"2\"/>");
+    if bar.from > 0.0 {
+        let (from, width) = (percent(bar.from), percent((bar.typical - bar.from).max(0.0)));
+        let _ = write!(out, "<rect class=\"gap\" x=\"{from}\" y=\"4\" width=\"{width}\" height=\"12\"/></svg>");
+        return out;
+    }
     if bar.before > bar.typical {
         let _ = write!(
             out,

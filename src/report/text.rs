@@ -285,7 +285,12 @@ impl Page {
             let figure = " ".repeat(value.saturating_sub(table::columns(&bar.text))) + &bar.text;
             let blocks = |part: f64| (part * room as f64).round() as usize;
             let solid = if bar.typical > 0.0 { blocks(bar.lo).max(1) } else { 0 };
-            let drawn = "#".repeat(solid) + &"=".repeat(blocks(bar.hi).saturating_sub(solid));
+            let drawn = if bar.from > 0.0 {
+                let start = blocks(bar.from).max(1);
+                " ".repeat(start) + &".".repeat(blocks(bar.typical).saturating_sub(start).max(1))
+            } else {
+                "#".repeat(solid) + &"=".repeat(blocks(bar.hi).saturating_sub(solid))
+            };
             let drawn = if room < 10 { String::new() } else { drawn };
             let style = if bar.binds { MAGENTA } else { PLAIN };
             let mark = if bar.binds { "  binds" } else { "" };
@@ -294,8 +299,14 @@ impl Page {
         if !ceiling.headroom.is_empty() {
             self.entry("  no limit", DIM, &ceiling.headroom.join("; "), PLAIN);
         }
+        if !ceiling.notes.is_empty() {
+            self.entry("  note", DIM, &ceiling.notes.join("; "), PLAIN);
+        }
         if !ceiling.assumed.is_empty() {
             self.entry("  assumed", DIM, &ceiling.assumed.join("; "), PLAIN);
+        }
+        if !ceiling.as_root.is_empty() {
+            self.entry("  as root", DIM, &ceiling.as_root, PLAIN);
         }
     }
 

@@ -128,9 +128,18 @@ pub struct Measurement {
     /// True where this host sent the data.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub sends: Reading<bool>,
-    /// `tcp` or `udp`.
+    /// `tcp`, `udp`, `rdma` (over Ethernet) or `infiniband`.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub protocol: Reading<String>,
+    /// True where the other direction ran at the same time; the rate is that of this one.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub both_ways: Reading<bool>,
+    /// Payload of one packet of a test of RDMA over Ethernet; absent for any other test.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub rdma_mtu: Reading<Bytes>,
+    /// True where the rate was printed as MB and meant 2^20 bytes.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub binary_megabytes: Reading<bool>,
     /// True where the sender sent less than a megabyte and then nothing for three intervals or more.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub stalled: Reading<bool>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::support::{Said, run};
+use crate::support::{Folder, Said, run};
 
 const QNAP: &str = "fixtures/seeds/qnap-ts855x-mtu1500.json";
 
@@ -178,4 +178,118 @@ fn an_interface_behind_a_shaper_is_at_its_ceiling() {
     let rules: Vec<&str> =
         report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
     assert!(rules.contains(&"qdisc.shaper-present") && !rules.contains(&"tcp.below-ceiling"), "{rules:?}");
+}
+
+fn analyzed(capture: &str, more: &[&str]) -> Json {
+    let words = [&["analyze", "-f", "json", capture], more].concat();
+    let said = run(&words);
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}{}", said.out, said.err))
+}
+
+fn texts(list: &Json) -> Vec<&str> {
+    list.as_array().map_or_else(Vec::new, |all| all.iter().filter_map(Json::as_str).collect())
+}
+
+/// Seed 0: 9.27 Gb/s of 9.415 is line rate; 7.35 the other way is 78 % and not the link; 6.87 came before.
+#[test]
+fn synology_directions_are_judged_apart() {
+    let report = analyzed("fixtures/ceilings/synology-10g.txt", &[]);
+    let answer = report["answer"].as_str().unwrap();
+    assert!(answer.contains("9.27 Gb/s: that is its ceiling (the 10 Gb/s link"), "{answer}");
+    assert!(
+        answer.contains("(sending) 7.35 Gb/s is 78 % of typical: no ceiling of this interface limits that"),
+        "{answer}"
+    );
+    let steps = report["interfaces"][0]["ceiling"]["waterfall"].as_array().unwrap();
+    let step = |label: &str| steps.iter().find(|step| step["label"].as_str().unwrap().starts_with(label));
+    // 9.415 - 7.35 = 2.06 Gb/s are left over of what was sent, nothing of what was received.
+    let gap = step("unexplained, sending").unwrap();
+    assert!((2.05..2.08).contains(&gigabit(gap, "bps")) && (gigabit(gap, "from_bps") - 7.35).abs() < 1e-9, "{gap}");
+    assert!(step("unexplained, receiving").is_none());
+}
+
+/// Seed 1: the card is one for PCI-X, and nobody noted which bus: candidates, no verdict.
+#[test]
+fn chelsio_gets_candidates_and_no_verdict() {
+    let report = analyzed("fixtures/ceilings/chelsio-2006.txt", &[]);
+    let answer = report["answer"].as_str().unwrap();
+    assert!(answer.contains("what limits it can't be told") && answer.contains("pci-x-66"), "{answer}");
+    assert!(answer.contains("pci-x-133 with reads of 512 B, or the processors"), "{answer}");
+    let rules: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert!(!rules.contains(&"tcp.below-ceiling"), "{rules:?}");
+    let ceiling = &report["interfaces"][0]["ceiling"];
+    assert!(texts(&ceiling["notes"]).iter().any(|note| note.contains("nothing chooses")), "{ceiling}");
+    assert!(texts(&ceiling["assumed"]).iter().any(|one| one.contains("PCI-X bus of the card, which was not read")));
+}
+
+const SPARK: &str = "fixtures/ceilings/dgx-spark.json";
+
+/// One PCIe domain of a DGX Spark is four lanes of Gen5: 92 to 113 Gb/s by the model, less what 64-byte descriptors take. A port of
+/// 200 Gb/s needs both.
+#[test]
+fn dgx_spark_one_domain_and_both() {
+    let report = analyzed(SPARK, &[]);
+    let all = report["interfaces"].as_array().unwrap();
+    assert_eq!(all.len(), 4);
+    for one in all {
+        let ceiling = &one["ceiling"];
+        assert_eq!(ceiling["binding"], "pcie");
+        assert!(
+            (88.0..93.0).contains(&gigabit(ceiling, "lo_bps")) && (109.0..114.0).contains(&gigabit(ceiling, "hi_bps"))
+        );
+        let other = match one["name"].as_str().unwrap() {
+            "enp1s0f0np0" => "enP2p1s0f0np0",
+            "enp1s0f1np1" => "enP2p1s0f1np1",
+            "enP2p1s0f0np0" => "enp1s0f0np0",
+            _ => "enp1s0f1np1",
+        };
+        let notes = texts(&ceiling["notes"]);
+        assert!(notes.iter().any(|note| note.contains("two domains") && note.contains(other)), "{notes:?}");
+        assert!(ceiling["as_root"].as_str().unwrap().contains("at 256 B"));
+    }
+    // Both ports of one domain share its four lanes; nothing is shared between the domains.
+    let shared: Vec<Vec<&str>> =
+        report["shared"].as_array().unwrap().iter().map(|one| texts(&one["interfaces"])).collect();
+    let pairs: Vec<&str> = shared.iter().flatten().copied().collect();
+    assert_eq!((shared.len(), pairs.len()), (2, 4));
+    assert!(shared.iter().all(|pair| pair[0].starts_with("enP2") == pair[1].starts_with("enP2")), "{shared:?}");
+    assert!(
+        report["shared"].as_array().unwrap().iter().all(|one| one["binds"] == true && gigabit(one, "hi_bps") < 114.0)
+    );
+}
+
+/// The notebook's 11678.83 MB/s are 97.97 Gb/s; so read they stand at the ceiling of one domain.
+#[test]
+fn perftest_is_matched_by_its_device_and_read_in_binary() {
+    let folder = Folder::new();
+    let text = "                    RDMA_Write BW Test\n Dual-port       : OFF\t\tDevice         : rocep1s0f0\n \
+        Number of qps   : 1\t\tTransport type : IB\n Mtu             : 4096[B]\n Link type       : Ethernet\n\
+        ----------------------------------------------------------------------------------\n \
+        #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n \
+        65536      1868700          0.00               11678.83\t\t   0.186861\n";
+    let file = folder.write("write.txt", text);
+    let report = analyzed(SPARK, &["--measured", file.as_ref()]);
+    let answer = report["answer"].as_str().unwrap();
+    // With a payload of 128 bytes the path would end there, with a larger one not: the answer does not choose.
+    assert!(answer.starts_with("enp1s0f0np0 reached 98 Gb/s, at the lower end of what PCIe Gen5 x4"), "{answer}");
+    let remarks = report["sample"]["remarks"].to_string();
+    assert!(remarks.contains("2^20 bytes a second"), "{remarks}");
+}
+
+/// What nothing explains stands in text, Markdown and picture alike; what is shared is told in each.
+#[test]
+fn every_format_shows_the_rest() {
+    let capture = "fixtures/ceilings/synology-10g.txt";
+    let as_format =
+        |format: &str, capture: &str, more: &[&str]| run(&[&["analyze", "-f", format, capture], more].concat()).out;
+    let text = as_format("text", capture, &["-v"]);
+    let line = text.lines().find(|line| line.contains("unexplained, sending")).unwrap();
+    assert!(line.contains("2.06 Gb/s") && line.contains("..."), "{line}");
+    assert!(as_format("md", capture, &[]).contains("| unexplained, sending | 2.06 Gb/s |"));
+    assert!(as_format("html", capture, &[]).contains("class=\"gap\""));
+    for format in ["text", "md", "html"] {
+        let report = as_format(format, SPARK, &[]).replace('\n', " ");
+        assert!(report.contains("share PCIe Gen5 x4") && report.contains("at 256 B"), "{format}");
+    }
 }

@@ -1,10 +1,10 @@
-//! Programs that measure throughput: iperf3, iperf 2, netperf, nuttcp.
+//! Programs that measure throughput: iperf3, iperf 2, netperf, nuttcp, perftest.
 
 use super::super::command::Command;
 use super::super::measured::Measured;
 use super::{Intake, Tool};
 use crate::formats::cursor::Cursor;
-use crate::formats::results::{Run, iperf2, iperf3, netperf, nuttcp};
+use crate::formats::results::{Run, iperf2, iperf3, netperf, nuttcp, perftest};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -31,7 +31,16 @@ pub(super) static TOOLS: &[Tool] = &[
         begins: |cursor| begins(cursor, nuttcp::read),
         read: |cursor, intake| read(cursor, intake, nuttcp::read),
     },
+    Tool {
+        name: "perftest",
+        answers: |command| PERFTEST.contains(&command.program.as_str()),
+        begins: |cursor| begins(cursor, perftest::read),
+        read: |cursor, intake| read(cursor, intake, perftest::read),
+    },
 ];
+
+/// Programs of perftest that measure bandwidth.
+const PERFTEST: &[&str] = &["ib_write_bw", "ib_read_bw", "ib_send_bw"];
 
 type Reader = fn(&mut Cursor<'_>) -> Option<Vec<Run>>;
 
@@ -81,6 +90,11 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>, reader: Reader) {
         if let Some(command) = command {
             if run.tool == "nuttcp" {
                 run.sent = Some(!command.has("-r"));
+            }
+            if run.rdma.is_some() && !run.both_ways {
+                // A client names the other end, behind its options.
+                let client = command.arguments.last().is_some_and(|word| word.contains('.') || word.contains(':'));
+                run.sent = run.sent.or(client.then_some(run.tool != "ib_read_bw"));
             }
             let asked = if run.tool == "netperf" { None } else { option(command, &["-w", "--window"]) };
             run.window = run.window.or_else(|| asked.and_then(bytes));

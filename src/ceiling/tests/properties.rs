@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::super::bus::{pci, usb};
+use super::super::combine::group;
 use super::super::ethernet::{Duplex, Framing, Traffic, Tunnel, link};
-use super::super::pcie::{Dma, Hop, Path, Platform, dma, nic};
+use super::super::pcie::{Dma, Hop, Path, Platform, by_payload_size, dma, nic};
 use super::super::question::{Question, ask};
 use super::super::range::{Ceiling, Direction};
 use super::buses;
@@ -56,6 +57,7 @@ fn tunnel() -> impl Strategy<Value = Option<Tunnel>> {
             Tunnel::Vxlan4,
             Tunnel::Vxlan6,
             Tunnel::Gre4,
+            Tunnel::Ipip4,
             Tunnel::Wireguard4,
             Tunnel::Wireguard6
         ]),
@@ -190,6 +192,35 @@ proptest! {
             rest.at(Hop::new(GENERATIONS[generation], 4), &framing, &k)
         };
         not_lower(&at(2 * mtu + 14), &at(mtu))?;
+    }
+
+    /// What root reads narrows a range and never leaves it.
+    #[test]
+    fn a_payload_size_that_is_read_narrows_the_range(generation in 0usize..6, width in 1u32..=32, framing in framing(), rest in rest()) {
+        let k = buses();
+        let hops = [Hop::new(GENERATIONS[generation], width)];
+        let path = Path { mrrs: rest.mrrs, driver: rest.driver, platform: rest.platform, ..Path::new(&hops) };
+        let whole = nic(&path, &framing, rest.direction, &k).unwrap().ceiling;
+        let each = by_payload_size(&path, &framing, rest.direction, &k);
+        prop_assert!(each.len() >= 2);
+        for (size, one) in &each {
+            // The lower end of an upper bound is a share of it, and falls with it.
+            let lo = whole.upper_bound_only || one.upper_bound_only || whole.lo_bps <= one.lo_bps * (1.0 + 1e-12);
+            prop_assert!(lo && one.hi_bps <= whole.hi_bps * (1.0 + 1e-12), "{size}: {one:?} of {whole:?}");
+            prop_assert!(one.confidence >= whole.confidence);
+        }
+        let read = Path { mps: Some(256), ..path };
+        prop_assert!(by_payload_size(&read, &framing, rest.direction, &k).is_empty(), "nothing is left to read");
+    }
+
+    /// Together never more than what is shared, and never more than the sum of what each could do alone.
+    #[test]
+    fn a_group_never_exceeds_what_it_shares(hop in 1e6f64..1e12, members in prop::collection::vec(1e6f64..1e12, 1..8)) {
+        let range = |bps: f64| Ceiling::from_bounds(0.9 * bps, 0.95 * bps, bps);
+        let (shared, members): (Ceiling, Vec<Ceiling>) = (range(hop), members.into_iter().map(range).collect());
+        let together = group(&shared, &members).together;
+        prop_assert!(together.hi_bps <= shared.hi_bps && together.hi_bps <= members.iter().map(|m| m.hi_bps).sum::<f64>() * (1.0 + 1e-12));
+        prop_assert!(together.lo_bps <= together.typical_bps && together.typical_bps <= together.hi_bps);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, INTERFACE, InterfaceCeiling, framing, interface_at, path_at};
+use super::{Asked, Facts, INTERFACE, InterfaceCeiling, interface_at, path_at};
 use crate::ceiling::Ceiling;
 use crate::ceiling::combine::{Combined, Mechanism, Part, Spread, bond, combine, group};
 use crate::snapshot::Interface;
@@ -40,17 +40,19 @@ fn carrying(facts: &Facts<'_>, index: usize, spread: Spread) -> Vec<usize> {
 }
 
 /// Fills in the ceiling of a bond; any other interface without a port stays without one.
-pub(super) fn fill(result: &mut InterfaceCeiling, facts: &Facts<'_>, index: usize, mtu: Option<u64>) {
+pub(super) fn fill(result: &mut InterfaceCeiling, facts: &Facts<'_>, index: usize, asked: Asked) {
     let Some(spread) = spread(&facts.snapshot().interfaces[index]) else { return };
     let members = carrying(facts, index, spread);
     let parts: Option<Vec<Combined>> =
-        members.iter().map(|member| interface_at(facts, *member, mtu).combined).collect();
+        members.iter().map(|member| interface_at(facts, *member, asked).combined).collect();
     let Some(parts) = parts.filter(|parts| !parts.is_empty()) else { return };
     let alone: Vec<Ceiling> = parts.iter().map(|part| part.ceiling.clone()).collect();
     let Some(together) = bond(&alone, spread, None) else { return };
     let mut whole = vec![Part { mechanism: parts[0].binding, ceiling: together }];
     if matches!(spread, Spread::PerFlow | Spread::PerPacket) {
-        whole.extend(cards(facts, &members, &alone, mtu).map(|ceiling| Part { mechanism: Mechanism::Shared, ceiling }));
+        whole.extend(
+            cards(facts, &members, &alone, asked).map(|ceiling| Part { mechanism: Mechanism::Shared, ceiling }),
+        );
     }
     result.combined = combine(&whole);
     result.link_from = ["bond.mode", "bond.xmit_hash_policy", "mtu"]
@@ -61,11 +63,11 @@ pub(super) fn fill(result: &mut InterfaceCeiling, facts: &Facts<'_>, index: usiz
     if spread == Spread::PerFlow && members.len() > 1 {
         result.one_flow = bond(&alone, spread, Some(1));
     }
-    result.notes = whole.into_iter().next().map_or_else(Vec::new, |part| part.ceiling.notes);
+    result.notes.extend(whole.into_iter().next().map_or_else(Vec::new, |part| part.ceiling.notes));
 }
 
 /// What the PCIe paths below the members carry, where several members sit on one card: none where no path binds its members.
-fn cards(facts: &Facts<'_>, members: &[usize], alone: &[Ceiling], mtu: Option<u64>) -> Option<Ceiling> {
+fn cards(facts: &Facts<'_>, members: &[usize], alone: &[Ceiling], asked: Asked) -> Option<Ceiling> {
     let mut by_card: BTreeMap<usize, Vec<(usize, Ceiling)>> = BTreeMap::new();
     for (member, ceiling) in members.iter().zip(alone) {
         let device = facts.device_of(*member)?;
@@ -74,7 +76,7 @@ fn cards(facts: &Facts<'_>, members: &[usize], alone: &[Ceiling], mtu: Option<u6
     let mut sum: Option<Ceiling> = None;
     let mut binds = false;
     for ports in by_card.values() {
-        let path = path_at(facts, ports.first()?.0, framing(facts, mtu, 0), mtu.is_none()).found?;
+        let path = path_at(facts, ports.first()?.0, asked.framing(facts, 0), asked, 0).found?;
         let ceilings: Vec<Ceiling> = ports.iter().map(|(_, ceiling)| ceiling.clone()).collect();
         let shared = group(&path.ceiling, &ceilings);
         binds |= shared.shared_binds && ports.len() > 1;

@@ -266,3 +266,200 @@ fn a_card_on_an_unknown_pci_bus_lowers_the_confidence() {
     let confidence = |bus| ceiling(&host(&[at(bus)], &more(bus)), 0).combined.unwrap().ceiling.confidence;
     assert_eq!((confidence("02"), confidence("00")), (Confidence::Medium, Confidence::High));
 }
+
+fn stacked(name: &str, kind: &str, mtu: u64, more: &Json) -> Json {
+    let one = json!({"name": name, "kind": known(kind), "mtu": known(mtu), "port": {"physical": known(false)}});
+    with(one, more)
+}
+
+fn of(name: &str, snapshot: &Snapshot) -> InterfaceCeiling {
+    ceiling(snapshot, snapshot.interfaces.iter().position(|one| one.name == name).unwrap())
+}
+
+/// One tag: 1448 of 1542 bytes. VXLAN of MTU 1450 in packets of 1500: 1398 of 1538. WireGuard of 1420: 1368 of 1518. IPIP of 1480:
+/// 1428 of 1538.
+#[test]
+fn what_stands_on_a_port_carries_what_the_port_does_in_packets_of_its_own() {
+    let on = |parent: &str| json!({"stack": {"parent": known(parent)}});
+    let interfaces = [
+        port("eth0", 10.0),
+        stacked("eth0.5", "vlan", 1500, &with(on("eth0"), &json!({"vlan_tags": known(1)}))),
+        stacked("mac0", "macvlan", 1500, &on("eth0")),
+        stacked("vx0", "vxlan", 1450, &on("eth0")),
+        stacked("wg0", "wireguard", 1420, &on("eth0")),
+        stacked("tun0", "ipip", 1480, &on("eth0")),
+        stacked("vx5", "vxlan", 1450, &on("eth0.5")),
+    ];
+    let snapshot = host(&interfaces, &json!({}));
+    for (name, expected) in [
+        ("eth0.5", 10e9 * 1448.0 / 1542.0),
+        ("mac0", 10e9 * 1448.0 / 1538.0),
+        ("vx0", 10e9 * 1398.0 / 1538.0),
+        ("wg0", 10e9 * 1368.0 / 1518.0),
+        ("tun0", 10e9 * 1428.0 / 1538.0),
+        ("vx5", 10e9 * 1398.0 / 1542.0),
+    ] {
+        let found = of(name, &snapshot);
+        near(typical(found.combined.as_ref()).0, expected, 1e-4);
+        assert!(found.link.is_none() && found.stands_on.is_some(), "{name}");
+    }
+    assert!(of("wg0", &snapshot).notes[0].contains("encrypts"));
+}
+
+#[test]
+fn a_bridge_carries_what_its_one_uplink_does() {
+    let member = |name: &str| with(port(name, 10.0), &json!({"stack": {"master": known("br0")}}));
+    let guest = stacked("tap0", "tun", 1500, &json!({"stack": {"master": known("br0")}}));
+    let bridge = stacked("br0", "bridge", 1500, &json!({}));
+    let found = of("br0", &host(&[member("eth0"), guest.clone(), bridge.clone()], &json!({})));
+    near(typical(found.combined.as_ref()).0, 9.415e9, 0.001);
+    let two = host(&[member("eth0"), member("eth1"), guest.clone(), bridge.clone()], &json!({}));
+    assert!(of("br0", &two).combined.is_none(), "which of both is not known");
+    assert!(of("br0", &host(&[guest, bridge], &json!({}))).combined.is_none());
+}
+
+#[test]
+fn a_vlan_on_a_bond_and_a_shaper_on_a_vlan() {
+    let on_bond =
+        stacked("bond0.7", "vlan", 1500, &json!({"stack": {"parent": known("bond0")}, "vlan_tags": known(1)}));
+    let ports = [port("eth0", 10.0), port("eth1", 10.0), bonded("802.3ad", "layer3+4"), on_bond];
+    let found = of("bond0.7", &host(&ports, &json!({})));
+    near(typical(found.combined.as_ref()).0, 20e9 * 1448.0 / 1542.0, 0.001);
+    near(found.one_flow.unwrap().typical_bps, 10e9 * 1448.0 / 1542.0, 0.001);
+    let shaped = with(qdisc("tbf", "root", 200_000_000), &json!({"stack": {"parent": known("eth0")}}));
+    let found = of("eth0.5", &host(&[port("eth0", 10.0), stacked("eth0.5", "vlan", 1500, &shaped)], &json!({})));
+    // 200 Mb/s * 0.99 * 1448 / 1518 = 188.9 Mb/s.
+    near(typical(found.combined.as_ref()).0, 188.9e6, 0.001);
+    near(typical(found.receiving.as_ref()).0, 9.390e9, 0.001);
+}
+
+#[test]
+fn interfaces_stacked_in_a_circle_end_nowhere() {
+    let on = |parent: &str| json!({"stack": {"parent": known(parent)}});
+    let circle = [
+        stacked("a", "vlan", 1500, &on("b")),
+        stacked("b", "vlan", 1500, &on("a")),
+        stacked("c", "vlan", 1500, &on("c")),
+    ];
+    let snapshot = host(&circle, &json!({}));
+    for name in ["a", "b", "c"] {
+        assert!(of(name, &snapshot).combined.is_none());
+    }
+}
+
+/// What was not read is taken, and said: a shaper concerns what is sent alone.
+#[test]
+fn a_shaper_that_nobody_read_is_assumed_away_in_words() {
+    let open = json!({"qdiscs": known(json!([{"kind": "fq_codel", "parent": "root"}]))});
+    let rateless = json!({"qdiscs": known(json!([{"kind": "htb", "parent": "root"}]))});
+    let taken = |more: &Json| of("eth0", &host(&[with(port("eth0", 1.0), more)], &json!({}))).taken_sending;
+    assert_eq!(taken(&open), None);
+    assert!(taken(&json!({})).unwrap().contains("were not read"));
+    assert!(taken(&rateless).unwrap().contains("its htb, whose rate was not read"));
+    let caveats = |sends| {
+        let measured = measured(json!([result("eth0", Some(sends), 0.2, 4)]));
+        judged(&host(&[port("eth0", 1.0)], &measured)).remove(0).caveats.join("; ")
+    };
+    assert!(caveats(true).contains("no shaper") && !caveats(false).contains("no shaper"));
+}
+
+/// The slowest PCIe link carries 1.56 Gb/s of TCP or more: a gigabit port needs no assumption, one of ten does.
+#[test]
+fn a_bus_that_nobody_read_is_assumed_wide_enough_in_words() {
+    let at = |gigabit| with(port("eth0", gigabit), &json!({"device": known("0000:01:00.0")}));
+    let devices = |links: Json| json!({"devices": [{"address": "0000:01:00.0", "pcie": {"links": links}}]});
+    let assumed =
+        |gigabit, links: Json| of("eth0", &host(&[at(gigabit)], &devices(links))).combined.unwrap().ceiling.assumed;
+    let unread = json!({"unknown": "not_permitted"});
+    assert!(assumed(10.0, unread.clone())[0].contains("PCIe path, which was not read"));
+    assert!(assumed(1.0, unread).is_empty());
+    assert!(assumed(10.0, json!({"absent": "assumed"}))[0].contains("PCI-X bus"));
+    let chip = with(port("eth0", 10.0), &json!({"device": {"absent": "assumed"}}));
+    assert!(of("eth0", &host(&[chip], &json!({}))).combined.unwrap().ceiling.assumed.is_empty());
+}
+
+/// Two cards of 25 Gb/s, each alone in Gen3 x8, behind a switch that stands in Gen3 x4: 24.6 to 28.2 Gb/s together.
+#[test]
+fn cards_behind_one_switch_share_its_uplink() {
+    let link = |lower: &str, upper: &str, role: &str, width: u32| json!({"lower": lower, "upper": known(upper), "role": known(role), "speed": known(8.0), "width": known(width)});
+    let device = |address: &str, down: &str| {
+        json!({"address": address, "driver": known("bnxt_en"), "pcie": {"links": known(json!([
+            link(address, down, "switch_downstream", 8), link("0000:01:00.0", "0000:00:01.0", "root_port", 4)]))}})
+    };
+    let on = |name: &str, address: &str| with(port(name, 25.0), &json!({"device": known(address)}));
+    let more = json!({"devices": [device("0000:03:00.0", "0000:02:00.0"), device("0000:04:00.0", "0000:02:01.0")],
+                      "host": {"architecture": known("x86_64")}});
+    let snapshot = host(&[on("eth0", "0000:03:00.0"), on("eth1", "0000:04:00.0")], &more);
+    let facts = Facts::new(&snapshot, Knowledge::embedded());
+    let all = shared_hops(&facts);
+    assert_eq!((all.len(), all[0].cards, all[0].ports.as_slice()), (1, 2, &[0, 1][..]));
+    let group = &all[0].group;
+    assert!(group.shared_binds);
+    near(group.together.lo_bps, 24.63e9, 0.003);
+    near(group.together.hi_bps, 28.22e9, 0.003);
+    near(group.members_typical_bps, 2.0 * 23.54e9, 0.001);
+}
+
+/// Gen3 x8, payload 256, at MTU 1500: 53.5 Gb/s one way and 50.0 each way by the model's worked examples.
+#[test]
+fn both_directions_at_once_have_a_ceiling_of_their_own() {
+    let more = json!({"host": {"architecture": known("x86_64")}, "devices": [{"address": "0000:01:00.0", "driver": known("ixgbe"),
+        "pcie": {"mps": known(256), "mrrs": known(512), "links": known(json!([{"lower": "0000:01:00.0", "upper": known("0000:00:01.0"),
+        "role": known("root_port"), "speed": known(8.0), "width": known(8)}]))}}]});
+    let verdict = |both: bool| {
+        let mut one = result("eth0", Some(true), 48.0, 4);
+        one["both_ways"] = known(both);
+        let more =
+            with(more.clone(), &json!({"host": {"architecture": known("x86_64"), "measured": known(json!([one]))}}));
+        judged(&host(&[with(port("eth0", 100.0), &json!({"device": known("0000:01:00.0")}))], &more)).remove(0)
+    };
+    assert_eq!((verdict(true).verdict, verdict(false).verdict), (AtCeiling, Close));
+    near(verdict(true).ceiling.typical_bps, 0.97 * 50.0e9, 0.003);
+}
+
+/// RoCEv2 of 4096 bytes: 4096 of 4178 bytes of a 100 Gb/s link are 98.04 Gb/s; TCP at MTU 1500 would get 94.15.
+#[test]
+fn rdma_is_held_against_its_own_packets() {
+    let verdict = |gigabit, protocol: &str| {
+        let mut one = result("eth0", Some(true), gigabit, 1);
+        one["protocol"] = known(protocol);
+        one["rdma_mtu"] = known(4096);
+        judged(&host(&[port("eth0", 100.0)], &measured(json!([one]))))
+    };
+    let all = verdict(97.97, "rdma");
+    assert_eq!((all[0].verdict, all[0].caveats.len()), (AtCeiling, 0));
+    near(all[0].ceiling.typical_bps, 98.04e9, 0.001);
+    assert_eq!(verdict(93.4, "rdma")[0].verdict, Close);
+    assert!(verdict(97.97, "infiniband").is_empty());
+}
+
+/// 200 Mb/s * 1448 / 1514 = 191 Mb/s, of which TCP gets half to all.
+#[test]
+fn a_policer_that_a_result_stands_at_is_named() {
+    let policed =
+        json!({"tc_actions": known(json!([{"hook": "ingress", "kind": "police", "rate": known(200_000_000)}]))});
+    let eth0 = with(port("eth0", 1.0), &policed);
+    let caveats = |sends, gigabit| {
+        let measured = measured(json!([result("eth0", Some(sends), gigabit, 4)]));
+        judged(&host(std::slice::from_ref(&eth0), &measured)).remove(0).caveats.join("; ")
+    };
+    assert!(caveats(false, 0.14).contains("policer drops what comes above 200 Mb/s"));
+    assert!(!caveats(true, 0.14).contains("policer") && !caveats(false, 0.9).contains("policer"));
+    assert!(of("eth0", &host(std::slice::from_ref(&eth0), &json!({}))).notes[0].contains("of what its filter matches"));
+}
+
+/// Seed 1: 3.854 Gb/s of a card of 2006 whose bus nobody noted.
+#[test]
+fn a_result_that_fits_an_unread_bus_gets_candidates() {
+    let more = json!({"devices": [{"address": "0000:02:00.0", "pcie": {"links": {"absent": "assumed"}}}],
+                      "host": {"measured": known(json!([result("eth1", None, 3.854, 1)]))}});
+    let card = with(port("eth1", 10.0), &json!({"device": known("0000:02:00.0"), "mtu": known(9000)}));
+    let caveats = judged(&host(&[card], &more)).remove(0).caveats.join("; ");
+    assert!(
+        caveats.contains("pci-x-66")
+            && caveats.contains("pci-x-133 with reads of 512 B")
+            && caveats.contains("or the processors"),
+        "{caveats}"
+    );
+    assert!(caveats.contains("lspci -vv -s 0000:02:00.0"));
+}

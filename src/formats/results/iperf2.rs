@@ -38,6 +38,8 @@ struct Text<'t> {
     retries: Option<usize>,
     /// Streams of a test in both directions that came in, by their number.
     incoming: Vec<&'t str>,
+    /// The other direction began after the first had ended (`-r`).
+    in_turn: bool,
     streams: Vec<&'t str>,
     rows: Vec<(Row<'t>, u32)>,
     runs: Vec<Run>,
@@ -89,6 +91,7 @@ impl<'t> Text<'t> {
             self.streams.push(id);
             if port == "5001" || self.is_client == Some(false) {
                 self.incoming.push(id);
+                self.in_turn |= !self.rows.is_empty();
             }
         } else if let Some(names) = brackets(text).filter(|(id, ..)| *id == "ID").map(|(.., rest)| rest) {
             if !names.trim_start().starts_with("Interval") {
@@ -151,6 +154,7 @@ impl<'t> Text<'t> {
                 streams: u32::try_from(streams).unwrap_or(u32::MAX).max(1),
                 sent: *sent,
                 udp: self.udp,
+                both_ways: both && !self.in_turn,
                 version: self.version.map(str::to_owned),
                 window: self.window,
                 local: self.local.map(str::to_owned),

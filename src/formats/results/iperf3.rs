@@ -76,6 +76,8 @@ fn from_json(json: &Value, line: u32) -> Vec<Run> {
         line,
         streams: number(json, "/start/test_start/num_streams").map_or(1, |streams| streams as u32),
         udp,
+        both_ways: number(json, "/start/test_start/bidir").is_some_and(|both| both != 0.0)
+            || json.pointer("/end/sum_sent_bidir_reverse").is_some(),
         version: text("/start/version").map(|version| version.trim_start_matches("iperf ").trim().to_owned()),
         mss: number(json, "/start/tcp_mss")
             .or_else(|| number(json, "/start/tcp_mss_default"))
@@ -231,13 +233,15 @@ fn runs_of(head: &Head, summaries: &[(Row<'_>, u32)], rows: &[(Row<'_>, u32)]) -
     let roles: std::collections::BTreeSet<&str> = from.iter().map(|(row, _)| row.role).collect();
     let mut runs = Vec::new();
     // The two halves of --bidir are told apart by their role; without it there is one half.
-    for role in roles {
+    for role in &roles {
+        let role = *role;
         let of_role = || from.iter().filter(|(row, _)| row.role == role && (!has_sum || row.is_sum()));
         let count = streams.iter().filter(|(_, held)| *held == role).count() as u32;
         let base = Run {
             tool: "iperf3",
             streams: count.max(1),
             udp: head.udp,
+            both_ways: roles.len() > 1,
             version: head.version.clone(),
             mss: head.mss,
             local: head.local.clone(),

@@ -1,9 +1,10 @@
-//! What programs that measure throughput print: iperf3, iperf 2, netperf and nuttcp.
+//! What programs that measure throughput print: iperf3, iperf 2, netperf, nuttcp and perftest.
 
 pub mod iperf2;
 pub mod iperf3;
 pub mod netperf;
 pub mod nuttcp;
+pub mod perftest;
 mod row;
 
 use super::cursor::{Cursor, lines};
@@ -11,7 +12,7 @@ use super::cursor::{Cursor, lines};
 /// One direction of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Program: `iperf3`, `iperf`, `netperf` or `nuttcp`.
+    /// Program: `iperf3`, `iperf`, `netperf`, `nuttcp`, `ib_write_bw` ...
     pub tool: &'static str,
     /// Line of the summary that it was read from, from 1.
     pub line: u32,
@@ -29,6 +30,12 @@ pub struct Run {
     pub sent: Option<bool>,
     /// True for UDP.
     pub udp: bool,
+    /// True where the other direction ran at the same time.
+    pub both_ways: bool,
+    /// A test of RDMA.
+    pub rdma: Option<Rdma>,
+    /// The rate was printed as MB and meant 2^20 bytes.
+    pub binary_megabytes: bool,
     /// Whether the sender came to a stand; none where the intervals do not show.
     pub stand: Option<Stand>,
     /// Version of the program, for example `3.12`.
@@ -41,6 +48,17 @@ pub struct Run {
     pub local: Option<String>,
     /// Address of the other end.
     pub peer: Option<String>,
+}
+
+/// What a test of RDMA says of its path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rdma {
+    /// Payload of one packet in bytes.
+    pub mtu: Option<u32>,
+    /// RDMA device, for example `mlx5_0`.
+    pub device: Option<String>,
+    /// Over Ethernet (RoCE); false over InfiniBand.
+    pub ethernet: Option<bool>,
 }
 
 /// Whether a sender came to a stand right at the beginning of a test.
@@ -56,8 +74,8 @@ pub enum Stand {
 /// Reads the output that begins with the next line; none where that is not the beginning of one. An output may hold no
 /// result: a test that failed.
 pub fn take(cursor: &mut Cursor<'_>) -> Option<Vec<Run>> {
-    let readers: [fn(&mut Cursor<'_>) -> Option<Vec<Run>>; 4] =
-        [iperf3::read, iperf2::read, netperf::read, nuttcp::read];
+    let readers: [fn(&mut Cursor<'_>) -> Option<Vec<Run>>; 5] =
+        [perftest::read, iperf3::read, iperf2::read, netperf::read, nuttcp::read];
     readers.iter().find_map(|reader| reader(cursor))
 }
 

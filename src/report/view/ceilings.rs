@@ -7,7 +7,8 @@ use crate::report::model::{InterfaceRow, PcieHop, PcieRow, SharedCeiling};
 
 pub(super) fn ceiling(row: &InterfaceRow) -> Option<Ceiling> {
     let ceiling = row.ceiling.as_ref()?;
-    if is_virtual(row) && ceiling.binding == "link" {
+    let told_below = ceiling.binding == "link" || ceiling.stands_on.is_some();
+    if is_virtual(row) && told_below && row.measured_bps.is_none() {
         return None;
     }
     let points = ceiling.waterfall.iter().flat_map(|step| [step.bps, step.range_bps.map_or(0.0, |range| range.1)]);
@@ -15,7 +16,9 @@ pub(super) fn ceiling(row: &InterfaceRow) -> Option<Ceiling> {
     let part = |bps: f64| if top > 0.0 && bps.is_finite() { (bps / top).clamp(0.0, 1.0) } else { 0.0 };
     let mut before = 0.0;
     let steps = ceiling.waterfall.iter().map(|step| {
-        let (lo, hi) = step.range_bps.unwrap_or((step.bps, step.bps));
+        // A gap is drawn from where it begins.
+        let end = step.bps + step.from_bps.unwrap_or(0.0);
+        let (lo, hi) = step.range_bps.unwrap_or((end, end));
         let text = match step.range_bps {
             Some((lo, hi)) => numbers::rate_range(lo, step.bps, hi, ceiling.confidence == "low"),
             None => numbers::rate(step.bps),
@@ -24,9 +27,10 @@ pub(super) fn ceiling(row: &InterfaceRow) -> Option<Ceiling> {
             label: escape::prose(&step.label),
             text,
             lo: part(lo),
-            typical: part(step.bps),
+            typical: part(end),
             hi: part(hi),
-            before,
+            before: if step.from_bps.is_some() { 0.0 } else { before },
+            from: step.from_bps.map_or(0.0, part),
             binds: step.binds,
         };
         before = bar.typical;
@@ -40,6 +44,8 @@ pub(super) fn ceiling(row: &InterfaceRow) -> Option<Ceiling> {
         below_link: ceiling.binding != "link",
         assumed: ceiling.assumed.iter().map(|text| escape::prose(text)).collect(),
         headroom: ceiling.headroom.iter().map(|text| escape::prose(text)).collect(),
+        notes: ceiling.notes.iter().map(|text| escape::prose(text)).collect(),
+        as_root: ceiling.as_root.as_deref().map(escape::prose).unwrap_or_default(),
         steps: steps.collect(),
         path: row.pcie.as_ref().and_then(path),
     })
@@ -79,7 +85,11 @@ pub(super) fn link_bound(rows: &[&InterfaceRow]) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows {
         let Some(ceiling) = row.ceiling.as_ref().filter(|ceiling| ceiling.binding == "link") else { continue };
-        let headroom: Vec<String> = ceiling.headroom.iter().map(|text| escape::prose(text)).collect();
+        if ceiling.stands_on.is_some() {
+            continue;
+        }
+        let headroom: Vec<String> =
+            ceiling.headroom.iter().chain(&ceiling.notes).map(|text| escape::prose(text)).collect();
         let text = if headroom.is_empty() { String::new() } else { format!(" ({})", headroom.join("; ")) };
         match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(full_name(row)),
@@ -92,5 +102,6 @@ pub(super) fn link_bound(rows: &[&InterfaceRow]) -> Vec<String> {
 pub(super) fn shared(shared: &SharedCeiling) -> String {
     let names: Vec<String> = shared.interfaces.iter().map(|name| show(name)).collect();
     let range = numbers::rate_range(shared.lo_bps, shared.typical_bps, shared.hi_bps, false);
-    format!("{} share {}: {range} for all of them together", and(&names), escape::prose(&shared.what))
+    let enough = if shared.binds || shared.members_typical_bps == 0.0 { "" } else { ", enough for each of them" };
+    format!("{} share {}: {range} for all of them together{enough}", and(&names), escape::prose(&shared.what))
 }

@@ -19,16 +19,22 @@ const PLACES: [(&str, &str); 8] = [
     ("tx_wire", "TX WIRE"),
 ];
 
+/// Most interfaces on top of others that have rows of their own without cause.
+const FEW_STACKED: usize = 4;
+
 /// Splits off the virtual interfaces of which there is nothing to say; they get one line per verdict.
 pub(super) fn fold_alike(report: &Report) -> (Vec<&InterfaceRow>, Vec<String>) {
     let mut rows = Vec::new();
     let mut groups: Vec<(String, Vec<&InterfaceRow>)> = Vec::new();
+    // A few that stand on another are told with what they can do; of many only what is wrong with them.
+    let stacked = |row: &InterfaceRow| row.ceiling.as_ref().is_some_and(|ceiling| ceiling.stands_on.is_some());
+    let many = report.interfaces.iter().filter(|row| stacked(row)).count() > FEW_STACKED;
     for row in &report.interfaces {
         // A guest's own port is of kind ethernet: it is what its owner asks about.
         let dull = is_virtual(row)
             && row.kind.as_deref() != Some("ethernet")
             && !row.is_session
-            && row.ceiling.is_none()
+            && (row.ceiling.is_none() || many && stacked(row))
             && row.measured_bps.is_none()
             && row.drops.iter().all(|drop| lost(drop).unwrap_or(0) == 0)
             && row.verdict.iter().all(|word| matches!(word.as_str(), "ok" | "idle" | "down" | "not judged"));

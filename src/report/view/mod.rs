@@ -166,6 +166,8 @@ pub struct Ceiling {
     pub below_link: bool,
     pub assumed: Vec<String>,
     pub headroom: Vec<String>,
+    pub notes: Vec<String>,
+    pub as_root: String,
     pub steps: Vec<Bar>,
     pub path: Option<Path>,
 }
@@ -180,6 +182,8 @@ pub struct Bar {
     pub hi: f64,
     /// Where the bar before it ended.
     pub before: f64,
+    /// Where a gap begins; 0 for a bar.
+    pub from: f64,
     pub binds: bool,
 }
 
