@@ -62,9 +62,11 @@ fn embed_knowledge(out: &Path) -> Result<(), String> {
     let buses: buses::Buses = read(Path::new("knowledge/buses.yaml"))?;
     let events: Vec<knowledge::LogEventSpec> = read(Path::new("knowledge/log-events.yaml"))?;
     let suspects: knowledge::Suspects = read(Path::new("knowledge/suspects.yaml"))?;
+    let counter_names: knowledge::CounterNames = read(Path::new("knowledge/counter-names.yaml"))?;
     let persistence: knowledge::Persistence = read(Path::new("knowledge/persistence.yaml"))?;
     let mut text = String::new();
     let _ = writeln!(text, "pub const SUSPECTS: &str = {:?};", json(&suspects)?);
+    let _ = writeln!(text, "pub const COUNTER_NAMES: &str = {:?};", json(&counter_names)?);
     let _ = writeln!(text, "pub const PERSISTENCE: &str = {:?};", json(&persistence)?);
     let _ = writeln!(text, "pub const LOG_EVENTS: &str = {:?};", json(&events)?);
     let _ = writeln!(text, "pub const BUSES: &str = {:?};", json(&buses)?);

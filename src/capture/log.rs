@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::nameless;
 use super::site::Site;
+use super::{nameless, usb};
 use crate::formats::kernel_log::Stamp;
 use crate::formats::kernel_log::sieve::Sieve;
 use crate::reading::{Reading, SourceId};
@@ -21,6 +21,8 @@ const SKEW: f64 = 60.0;
 pub(super) struct Entry {
     /// Seconds on the kernel's clock, where no other clock is known.
     pub boot: Option<f64>,
+    /// Seconds on the kernel's clock, beside another clock too.
+    pub since_boot: Option<f64>,
     /// By the clock of the host.
     pub clock: Option<Stamp>,
     /// Seconds before the newest line of the same output.
@@ -93,9 +95,11 @@ pub(super) fn finish(site: &mut Site) {
         let by_date = by_date.and_then(|(now, stamp)| age(now, stamp.seconds(now, 0.0)?));
         let by_uptime = uptime.zip(entry.boot).and_then(|(uptime, boot)| age(uptime, boot));
         let age = by_date.or(by_uptime).or(entry.age);
-        lines.push(LogLine { age, text: entry.text, source: entry.source, about: String::new() });
+        let since_boot = entry.since_boot.or(entry.boot);
+        lines.push(LogLine { age, since_boot, text: entry.text, source: entry.source, about: String::new() });
     }
     nameless::place(site, &mut lines);
+    usb::place(site, &mut lines);
     if lines.iter().all(|line| line.age.is_some()) {
         lines.sort_by(|a, b| b.age.unwrap_or(0.0).total_cmp(&a.age.unwrap_or(0.0)));
     }

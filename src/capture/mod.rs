@@ -5,6 +5,7 @@ mod archive;
 mod clean;
 mod command;
 mod containers;
+mod evidence;
 mod log;
 mod measured;
 mod nameless;
@@ -17,6 +18,7 @@ mod tools;
 mod totality;
 mod transcript;
 mod understood;
+mod usb;
 mod ways;
 
 use std::fmt;

@@ -15,9 +15,16 @@ pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
         let of_device = |event: &&crate::knowledge::LogEventSpec| event.of == EventOf::Device && event.matches(text);
         let Some(event) = events.iter().find(of_device) else { continue };
         let (interfaces, devices) = site.snapshot.named_in(&entry.text);
-        let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty() && devices.is_empty()) else {
+        let Some(wording) = event.wording(text).filter(|_| interfaces.is_empty()) else { continue };
+        if let ([device], Source::Capture { line, .. }) =
+            (devices.as_slice(), site.snapshot.origins.source_of(entry.source))
+        {
+            entry.about = port_of(site, *device, *line);
             continue;
-        };
+        }
+        if !devices.is_empty() {
+            continue;
+        }
         if let Source::Capture { line, .. } = site.snapshot.origins.source_of(entry.source) {
             let line = *line;
             let name = alone(site, line, wording.driver.as_deref());
@@ -32,6 +39,23 @@ pub(super) fn place(site: &mut Site, lines: &mut [LogLine]) {
             entry.about = name;
         }
     }
+}
+
+/// A stand-in for the port of a PCI function of this position; empty where one of the interfaces that there are may be it.
+fn port_of(site: &mut Site, device: usize, line: u32) -> String {
+    if site.names().any(|name| name != "lo" && !name.starts_with(STAND_IN)) {
+        return String::new();
+    }
+    let name = format!("{STAND_IN}{line}");
+    let device = &site.snapshot.devices[device];
+    let (address, driver) = (device.address, device.driver.clone());
+    let source = site.inferred("a message of a network driver about the function");
+    let interface = site.interface(&name);
+    interface.port.physical = Reading::Known(true, source);
+    interface.device = Reading::Known(address, source);
+    interface.driver.name.fill(driver);
+    site.device(address).interfaces.fill(Reading::Known(vec![name.clone()], source));
+    name
 }
 
 /// The interface that a line without any name is about; empty where nobody knows.
@@ -78,6 +102,27 @@ mod tests {
 
     fn about(text: &str) -> Vec<String> {
         one(text).0.host.log.known().unwrap().iter().map(|line| line.about.clone()).collect()
+    }
+
+    #[test]
+    fn a_function_without_an_interface_has_a_stand_in() {
+        let hang = "$ dmesg\n[   95.1] igb 0000:09:00.0: Detected Tx Unit Hang\n[   97.1] igb 0000:09:00.0: Detected Tx Unit Hang\n";
+        let (snapshot, _) = one(hang);
+        let [port] = snapshot.interfaces.as_slice() else { panic!("one port") };
+        assert_eq!(
+            (port.name.as_str(), port.device.known().unwrap().to_string().as_str()),
+            ("unnamed:2", "0000:09:00.0")
+        );
+        assert_eq!(port.port.physical.known(), Some(&true));
+        // The one interface of the driver is that of its one function.
+        let up = "[   82.7] igb: eth0 NIC Link is Up 1000 Mbps Full Duplex, Flow Control: RX/TX\n";
+        let (snapshot, _) = one(&hang.replace("$ dmesg\n", &format!("$ dmesg\n{up}")));
+        assert_eq!(snapshot.interfaces.len(), 1);
+        assert_eq!(snapshot.interface("eth0").unwrap().device.known().unwrap().to_string(), "0000:09:00.0");
+        // Which of two nobody knows.
+        let other = up.replace("eth0", "eth1");
+        let (snapshot, _) = one(&hang.replace("$ dmesg\n", &format!("$ dmesg\n{up}{other}")));
+        assert!(snapshot.interfaces.iter().all(|one| one.device.is_unasked()));
     }
 
     const HUNG: &str = "$ dmesg\n[    5.0] tx_timeout recovery level 2, hung_queue 31\n";

@@ -198,6 +198,7 @@ impl Tree {
 pub(super) fn finish(site: &mut Site) {
     let mut tree = std::mem::take(&mut site.pci);
     tree.index();
+    tie(site, &tree);
     ports(site);
     if site.snapshot.host.is_guest.known().is_none()
         && let Some((address, _)) = tree.functions.iter().find(|(_, function)| function.emulated().is_some())
@@ -260,6 +261,30 @@ pub(super) fn finish(site: &mut Site) {
         pcie.aspm.fill(function.aspm);
         pcie.virtual_root.fill(root);
         pcie.links.fill(links);
+    }
+}
+
+/// Where a capture has one interface of a driver and one function that this driver drives or speaks of, they are the same.
+fn tie(site: &mut Site, tree: &Tree) {
+    let mut functions: BTreeMap<&str, Vec<PciAddress>> = BTreeMap::new();
+    for (address, function) in &tree.functions {
+        if let Some(driver) = function.driver.known().or(function.told_by.known()) {
+            functions.entry(driver).or_default().push(*address);
+        }
+    }
+    for (driver, addresses) in functions {
+        let [address] = addresses.as_slice() else { continue };
+        let of_driver = |one: &&mut crate::snapshot::Interface| {
+            one.driver.name.known().is_some_and(|name| name == driver) && one.namespace.is_empty()
+        };
+        let source =
+            site.inferred(&format!("the only interface of {driver}, and the only function that {driver} names"));
+        let mut all = site.snapshot.interfaces.iter_mut().filter(of_driver);
+        if let (Some(only), None) = (all.next(), all.next())
+            && only.device.is_unasked()
+        {
+            only.device = Reading::Known(*address, source);
+        }
     }
 }
 

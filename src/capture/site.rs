@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::command::Command;
 use super::measured::{self, Measured};
 use super::ways::{self, Ways};
-use super::{log, pci, radios, tools};
+use super::{evidence, log, pci, radios, tools, usb};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
@@ -59,6 +59,8 @@ pub(super) struct Site {
     pub all_parameters: bool,
     /// Radios that the kernel log names.
     pub radios: radios::Radios,
+    /// Devices on the USB that the kernel log names.
+    pub usb: usb::Usb,
     /// What `ip route get` answered.
     pub ways: Ways,
     measured: Vec<Measured>,
@@ -310,6 +312,8 @@ impl Site {
         if let Some(source) = self.counters.first().map(|block| block.source) {
             host.counters = Reading::Known(std::mem::take(&mut self.counters), source);
         }
+        usb::finish(&mut self);
+        evidence::finish(&mut self);
         radios::finish(&mut self);
         tools::finish(&mut self);
         pci::finish(&mut self);

@@ -15,6 +15,8 @@ use crate::snapshot::SampleSource;
 struct Block<'a> {
     /// Host in the prompt.
     host: Option<&'a str>,
+    /// The prompt can be nothing else: it names a host, or ends with a dollar sign. `#` begins headings and comments too.
+    dollar: bool,
     commands: Vec<Command>,
     lines: Vec<Line<'a>>,
 }
@@ -134,6 +136,8 @@ pub(super) fn read_into(
             }
         };
         file.clone_into(&mut site.file);
+        site.heard |=
+            block.commands.iter().any(|command| block.dollar || tools::all().any(|tool| (tool.answers)(command)));
         output(&block.lines, &block.commands, site, understanding);
         let Some(last) = block.commands.last() else { continue };
         if last.program == "ssh"
@@ -154,7 +158,7 @@ const AHEAD: usize = 32;
 
 /// Cuts the lines at the prompts.
 fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Block<'a>> {
-    let mut blocks = vec![Block { host: None, commands: Vec::new(), lines: Vec::new() }];
+    let mut blocks = vec![Block { host: None, dollar: false, commands: Vec::new(), lines: Vec::new() }];
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         at += 1;
@@ -181,7 +185,8 @@ fn blocks<'a>(lines: &[Line<'a>], understanding: &mut Understanding) -> Vec<Bloc
             at += 1;
         }
         let host = typed.and_then(|typed| typed.host);
-        blocks.push(Block { host, commands: command::parse(&text, line.number), lines: Vec::new() });
+        let dollar = host.is_some() || line.text.trim_start().starts_with('$');
+        blocks.push(Block { host, dollar, commands: command::parse(&text, line.number), lines: Vec::new() });
     }
     blocks
 }

@@ -3,7 +3,7 @@
 use super::catalogue::{DEVICE, EVENT, INTERFACE, LINK, MEASUREMENT};
 use super::entry::{Entry, derived, facts};
 use super::unit::Unit;
-use super::{Derived, Facts, ceilings, events, measurements};
+use super::{Derived, Facts, ceilings, events, measurements, told};
 use crate::lang::{Dim, Key, State, Type, Value, Words};
 use crate::reading::{Bytes, Gigatransfers, Reading};
 use crate::snapshot::{PciAddress, PciDevice, PcieLink, PcieRole};
@@ -34,6 +34,7 @@ static CLASSES: Words = Words {
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = readings();
     entries.extend(path_entries());
+    entries.extend(told::of_device());
     entries.extend(identity_entries());
     entries
 }

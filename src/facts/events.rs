@@ -73,6 +73,21 @@ pub(super) fn entries() -> Vec<Entry> {
                 _ => Derived::none(),
             }
         }),
+        derived(
+            "since_boot",
+            Type::number(Dim::TIME),
+            Unit::Seconds,
+            "time from the boot until it happened",
+            |facts, index| {
+                let line = facts.event(index).and_then(|event| facts.log_line(event));
+                match line {
+                    Some(LogLine { since_boot: Some(after), source, .. }) => {
+                        Derived::fact(Value::Number(*after)).read_at(Some(*source))
+                    }
+                    _ => Derived::none(),
+                }
+            },
+        ),
         derived("speed", Type::number(Dim::RATE), Unit::BitsPerSecond, "speed that the line tells", |facts, index| {
             match facts.event(index).map(|event| (event.speed, facts.log_line(event))) {
                 Some((Some(speed), line)) => Derived::fact(Value::Number(speed)).read_at(line.map(|line| line.source)),
@@ -117,6 +132,7 @@ mod tests {
         let mut snapshot = Snapshot::from_json(text).unwrap();
         let line = |text: &&str| LogLine {
             age: Some(5.0),
+            since_boot: None,
             text: (*text).into(),
             source: SourceId::ASSUMED,
             about: String::new(),

@@ -8,6 +8,7 @@ use super::fact::Fact;
 use super::unit::Unit;
 use super::{
     Derived, Facts, ceilings, events, measurements, members, offload, placement, processors, rows, speed, suspects,
+    told,
 };
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
@@ -53,6 +54,7 @@ pub(super) fn entries() -> Vec<Entry> {
     ]);
     entries.extend(offload::entries());
     entries.extend(suspects::entries());
+    entries.extend(told::of_interface());
     entries.extend(placement::entries());
     entries.extend(for_commands());
     entries.extend(processors::interface_entries());

@@ -22,6 +22,7 @@ mod rows;
 mod speed;
 mod suspects;
 mod sysctl;
+mod told;
 mod topology;
 mod unit;
 

@@ -5,7 +5,7 @@ use super::functions::mode_speed;
 use super::{Derived, Facts};
 use crate::lang::{State, Value, Words};
 use crate::reading::Reading;
-use crate::snapshot::{Interface, LinkModes};
+use crate::snapshot::{Interface, Link, LinkModes};
 
 /// The verdicts, in the order in which they are tried.
 pub(super) static VERDICTS: Words =
@@ -29,6 +29,10 @@ pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     let (Some(speed), Some(supported), Some(advertised)) =
         (interface.link.speed.known(), interface.link.supported.known(), interface.link.advertised.known())
     else {
+        if let Some(word) = far_below(interface) {
+            let assumed = "this port offers all that it supports, and so does the link partner: not read";
+            return Derived::of(State::Known(Value::Word(word.into())), from).assuming(vec![assumed.to_owned()]);
+        }
         // The PHY itself says that it left a higher speed, whatever modes there are.
         if interface.link.speed.known().is_some() && told_from_higher(facts, index) {
             let from = [facts.key(INTERFACE, index, "link.speed"), facts.key(HOST, 0, "log_lines")].concat();
@@ -46,6 +50,26 @@ pub(super) fn verdict(facts: &Facts<'_>, index: usize) -> Derived {
     let unread = partner.is_none() && matches!(word, "downshift" | "below" | "advertised");
     let assumed = unread.then(|| "the link partner offers what this port offers: not read".to_owned());
     Derived::of(State::Known(Value::Word(word.into())), from).assuming(assumed.into_iter().collect())
+}
+
+/// Whether the port hides a mode that the partner has and that is faster than all that both offer; none where a list was not read.
+pub(super) fn hides_faster(link: &Link) -> Option<bool> {
+    let (s, a, p) = (link.supported.known()?, link.advertised.known()?, link.partner.known()?);
+    let possible = fastest(s.0.intersection(&p.0));
+    let offered = fastest(a.0.intersection(&p.0));
+    Some(possible.is_some_and(|possible| offered.is_none_or(|offered| possible > offered)))
+}
+
+/// Speed up to which a port that can do ten times as much is taken to be held down, though what it offers was not read.
+const FAR_BELOW: f64 = 10e6;
+
+/// `below`, for a port of which a tool shows the modes that it supports, but not those that it offers.
+fn far_below(interface: &Interface) -> Option<&'static str> {
+    let is_unread = |modes: &Reading<LinkModes>| matches!(modes, Reading::Unknown(_));
+    let unread = is_unread(&interface.link.advertised) && is_unread(&interface.link.partner);
+    let speed = interface.link.speed.known().filter(|_| unread)?.0 as f64;
+    let own = fastest(&interface.link.supported.known()?.0)?;
+    (speed <= FAR_BELOW && own >= 10.0 * speed && own >= 1e9).then_some("below")
 }
 
 fn word_of(speed: f64, s: &LinkModes, a: &LinkModes, p: Option<&LinkModes>, failed: bool) -> &'static str {
@@ -126,6 +150,39 @@ mod tests {
         assert_eq!(judge(1000.0, ALL, ALL, Some(&["1000baseT/Full"])), "peer");
         assert_eq!(judge(1000.0, &["1000baseT/Full"], &["1000baseT/Full"], Some(ALL)), "port");
         assert_eq!(judge(10000.0, ALL, ALL, Some(ALL)), "full");
+    }
+
+    #[test]
+    fn what_is_hidden_shows_in_the_lists_alone() {
+        let known = |names: &[&str]| Reading::Known(modes(names), crate::reading::SourceId::ASSUMED);
+        let link = |p: Reading<LinkModes>| Link {
+            supported: known(ALL),
+            advertised: known(&["1000baseT/Full", "10000baseT/Full"]),
+            partner: p,
+            ..Link::default()
+        };
+        assert_eq!(hides_faster(&link(known(&["1000baseT/Full", "2500baseT/Full"]))), Some(true));
+        assert_eq!(hides_faster(&link(known(&["2500baseT/Full"]))), Some(true), "nothing in common");
+        assert_eq!(hides_faster(&link(known(ALL))), Some(false), "10G is offered");
+        assert_eq!(hides_faster(&link(Reading::default())), None);
+    }
+
+    #[test]
+    fn ten_megabits_are_far_below_what_a_port_supports() {
+        let known = |names: &[&str]| Reading::Known(modes(names), crate::reading::SourceId::ASSUMED);
+        let port = |speed: u64, names: &[&str]| {
+            let mut interface = Interface::default();
+            interface.link.speed =
+                Reading::Known(crate::reading::BitsPerSecond(speed), crate::reading::SourceId::ASSUMED);
+            interface.link.supported = known(names);
+            interface
+        };
+        assert_eq!(far_below(&port(10_000_000, ALL)), Some("below"));
+        assert_eq!(far_below(&port(100_000_000, ALL)), None, "a switch of 100 Mb/s");
+        assert_eq!(far_below(&port(10_000_000, &["10baseT/Full", "100baseT/Full"])), None);
+        let mut offers = port(10_000_000, ALL);
+        offers.link.advertised = known(ALL);
+        assert_eq!(far_below(&offers), None, "the lists decide");
     }
 
     #[test]

@@ -40,6 +40,58 @@ const KEYS: &[&str] = &[
     "TX Queue Size",
 ];
 
+/// Rows of the file of one socket, `/proc/net/pf_ring/PID-NAME.N`.
+const OF_SOCKET: &[&str] = &[
+    "Bound Device(s)",
+    "Active",
+    "Breed",
+    "Appl. Name",
+    "Socket Mode",
+    "Capture Direction",
+    "Sampling Rate",
+    "Filtering Sampling Rate",
+    "IP Defragment",
+    "BPF Filtering",
+    "Sw Filt Hash Rules",
+    "Sw Filt WC Rules",
+    "Sw Filt Hash Match",
+    "Sw Filt Hash Miss",
+    "Hw Filt Rules",
+    "Poll Pkt Watermark",
+    "Num Poll Calls",
+    "Poll Watermark Timeout",
+    "Channel Id Mask",
+    "VLAN Id",
+    "Slot Version",
+    "Min Num Slots",
+    "Bucket Len",
+    "Slot Len",
+    "Tot Memory",
+    "Tot Packets",
+    "Tot Pkt Lost",
+    "Tot Insert",
+    "Tot Read",
+    "Insert Offset",
+    "Remove Offset",
+    "Num Free Slots",
+    "Reflect: Fwd Ok",
+    "Reflect: Fwd Errors",
+    "TX: Send Ok",
+    "TX: Send Errors",
+    "Cluster Id",
+];
+
+/// Reads the file of a socket: the interface that it is bound to, where it is one.
+pub fn socket(cursor: &mut Cursor<'_>) -> Option<At<String>> {
+    let row = |text: &str| {
+        OF_SOCKET.iter().any(|key| text.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')))
+    };
+    let first = cursor
+        .take_if(|text| pair(text).filter(|(key, _)| *key == "Bound Device(s)").map(|(_, name)| name.to_owned()))?;
+    while cursor.take_if(|text| row(text).then_some(())).is_some() {}
+    Some(first)
+}
+
 /// True where such a file begins.
 pub fn begins(cursor: &Cursor<'_>) -> bool {
     let key = |ahead| cursor.peek_at(ahead).and_then(|line| pair(line.text)).map(|(key, _)| key);
@@ -81,6 +133,10 @@ mod tests {
         assert_eq!(info.driver, Some(At::new("ice".to_owned(), 5)));
         assert_eq!(info.address.unwrap().value, "02:00:00:00:00:0a");
         assert_eq!(parse(&mut cursor), None);
+        let bound = lines("Bound Device(s)    : eth7\nActive             : 1\nTot Packets        : 5926009\nrest\n");
+        let mut cursor = Cursor::new(&bound);
+        assert_eq!((socket(&mut cursor), cursor.position()), (Some(At::new("eth7".to_owned(), 1)), 3));
+        assert_eq!(socket(&mut cursor), None);
         let standard = lines("Name: eth0\nFamily: Standard NIC\n");
         assert_eq!(parse(&mut Cursor::new(&standard)).unwrap().driver, None);
     }

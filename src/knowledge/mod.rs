@@ -14,8 +14,8 @@ pub use schema::{
 };
 
 use buses::Buses;
-use embedded::{BUSES, CANONICAL_COUNTERS, COUNTERS, DRIVERS, LOG_EVENTS, PERSISTENCE, SUSPECTS};
-use schema::{CounterUnit, NameGroup};
+use embedded::{BUSES, CANONICAL_COUNTERS, COUNTER_NAMES, COUNTERS, DRIVERS, LOG_EVENTS, PERSISTENCE, SUSPECTS};
+use schema::{CounterNames, CounterUnit, NameGroup};
 
 /// What a driver's own counter tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub struct Knowledge {
     buses: OnceLock<Buses>,
     log_events: OnceLock<Vec<LogEventSpec>>,
     suspects: OnceLock<Suspects>,
+    counter_names: OnceLock<CounterNames>,
     persistence: OnceLock<Persistence>,
     counters: OnceLock<Vec<OnceLock<DriverCounters>>>,
 }
@@ -81,6 +82,34 @@ impl Knowledge {
     /// Hardware that misbehaves under a setting.
     pub fn suspects(&self) -> &Suspects {
         self.suspects.get_or_init(|| section("suspects", SUSPECTS))
+    }
+
+    /// What names in `ethtool -S` prove by themselves.
+    fn counter_names(&self) -> &CounterNames {
+        self.counter_names.get_or_init(|| section("counter-names", COUNTER_NAMES))
+    }
+
+    /// The driver that lists counters of these names. `None` where they fit several drivers, or nobody knows.
+    pub fn driver_of_names<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<&str> {
+        let mut told = self.told_by(names).filter(|drivers| drivers.len() == 1).flatten();
+        let first = told.next()?;
+        told.all(|other| other == first).then_some(first.as_str())
+    }
+
+    /// True where counters of these names show a port of hardware, whatever its driver.
+    pub fn are_of_hardware<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> bool {
+        let hardware = &self.counter_names().hardware;
+        names.clone().any(|name| hardware.iter().any(|held| held == name))
+            || self.told_by(names).flatten().any(|driver| self.is_hardware(driver) == Some(true))
+    }
+
+    fn told_by<'k, 'n>(
+        &'k self,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> impl Iterator<Item = &'k Vec<String>> {
+        let fits =
+            move |patterns: &[String]| names.clone().any(|name| patterns.iter().any(|pattern| matches(pattern, name)));
+        self.counter_names().told.iter().filter(move |entry| fits(&entry.names)).map(|entry| &entry.drivers)
     }
 
     /// How temporary settings are made to last.
@@ -225,6 +254,34 @@ mod tests {
         assert_eq!(knowledge.classify("igb", "rx_drop_of_doom"), None, "no guess by words");
         assert_eq!(knowledge.classify("no_such_driver", "rx_missed"), None);
         assert!(serde_json::to_string(&missed.class).unwrap().contains(missed.class.word()));
+    }
+
+    #[test]
+    fn names_that_tell_a_driver_are_of_no_other() {
+        let knowledge = Knowledge::embedded();
+        for entry in &knowledge.counter_names().told {
+            for driver in &entry.drivers {
+                let hardware = knowledge.is_hardware(driver);
+                assert!(hardware.is_some() && (entry.drivers.len() == 1 || hardware == Some(true)), "{driver}");
+            }
+            for (name, other) in
+                entry.names.iter().flat_map(|name| Knowledge::counter_drivers().map(move |d| (name, d)))
+            {
+                let lists = knowledge.driver_counters(other).unwrap();
+                let lists = lists.names.iter().any(|group| group.names.contains(name))
+                    || lists.canonical.values().any(|own| own.add.contains(name) || own.instead.contains(name));
+                assert!(!lists || entry.drivers.iter().any(|driver| driver == other), "{other} has {name} too");
+            }
+        }
+        let driver = |names: &[&'static str]| knowledge.driver_of_names(names.iter().copied());
+        assert_eq!(driver(&["rx_packets", "rxq12: rx_drops_no_frags"]), Some("be2net"));
+        assert_eq!(driver(&["rx_crc_errors", "tx_dropped", "corr_ecc_errors"]), Some("e1000e"));
+        assert_eq!(driver(&["rx_missed_errors"]), None, "many drivers have it");
+        assert_eq!(driver(&["rx_no_dma_resources"]), None, "two drivers have it");
+        assert_eq!(driver(&["rx_out_of_buffer", "peer_ifindex"]), None, "of two lists");
+        let hardware = |names: &[&'static str]| knowledge.are_of_hardware(names.iter().copied());
+        assert!(hardware(&["rx_missed_errors"]) && hardware(&["rx_no_dma_resources"]) && hardware(&["rxbds_empty"]));
+        assert!(!hardware(&["rx_packets", "tx_dropped"]) && !hardware(&["peer_ifindex"]) && !hardware(&["tx3_kicks"]));
     }
 
     #[test]

@@ -499,6 +499,28 @@ pub struct Suspects {
     pub eee: Vec<Suspect>,
 }
 
+/// Names of counters that tell which driver prints them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToldDriver {
+    /// The only drivers with these names, as ETHTOOL_GDRVINFO names them; where there are several, all drive hardware.
+    pub drivers: Vec<String>,
+    /// The names, one of which is enough; `{n}` stands for a run of digits.
+    pub names: Vec<String>,
+}
+
+/// What names in `ethtool -S` prove by themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CounterNames {
+    /// Names that tell the driver.
+    pub told: Vec<ToldDriver>,
+    /// Names that only ports of hardware have.
+    pub hardware: Vec<String>,
+    /// Where the names come from.
+    pub source: String,
+}
+
 /// How temporary settings are made to last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

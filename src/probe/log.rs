@@ -58,8 +58,9 @@ fn from_records(bytes: &[u8], sieve: &Sieve, clocks: Option<Clocks>, source: Sou
     for line in bytes.split(|byte| *byte == b'\n') {
         let Some(record) = kernel_log::record(line).filter(|record| record.facility == 0) else { continue };
         if sieve.keeps(&record.text) {
-            let age = clocks.and_then(|clocks| age(clocks.kernel, record.stamp_us as f64 / 1e6));
-            lines.push(LogLine { age, text: record.text, source, about: String::new() });
+            let stamp = record.stamp_us as f64 / 1e6;
+            let age = clocks.and_then(|clocks| age(clocks.kernel, stamp));
+            lines.push(LogLine { age, since_boot: Some(stamp), text: record.text, source, about: String::new() });
         }
     }
     lines
@@ -77,7 +78,7 @@ fn from_file(bytes: &[u8], sieve: &Sieve, clocks: Option<Clocks>, source: Source
             let age = clocks
                 .zip(stamp)
                 .and_then(|(clocks, stamp)| age(clocks.day, stamp.seconds(clocks.day, clocks.offset)?));
-            lines.push(LogLine { age, text: text.to_owned(), source, about: String::new() });
+            lines.push(LogLine { age, since_boot: None, text: text.to_owned(), source, about: String::new() });
         }
     }
     (lines, any)
@@ -186,8 +187,13 @@ mod tests {
 
     #[test]
     fn the_newest_lines_are_kept() {
-        let line =
-            |at: usize| LogLine { age: None, text: at.to_string(), source: SourceId::ASSUMED, about: String::new() };
+        let line = |at: usize| LogLine {
+            age: None,
+            since_boot: None,
+            text: at.to_string(),
+            source: SourceId::ASSUMED,
+            about: String::new(),
+        };
         let kept = newest((0..MOST + 5).map(line).collect(), SourceId::ASSUMED);
         assert_eq!((kept.known().unwrap().len(), kept.known().unwrap()[0].text.as_str()), (MOST, "5"));
     }

@@ -73,6 +73,9 @@ pub struct GivenLine {
     /// Seconds before the snapshot; none for a line without a time.
     #[serde(default)]
     pub age: Option<f64>,
+    /// Seconds after the boot; none for a line without such a stamp.
+    #[serde(default)]
+    pub since_boot: Option<f64>,
     /// The message.
     pub text: String,
 }

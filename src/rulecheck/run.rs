@@ -106,8 +106,13 @@ pub(super) fn prepare<'c>(file: &TestFile, cases: &'c RuleCases) -> (Prepared<'c
         let mut snapshot = base.clone();
         if let Some(lines) = &case.log {
             let source = snapshot.origins.source(Source::assumed("rule test"));
-            let line =
-                |line: &GivenLine| LogLine { age: line.age, text: line.text.clone(), source, about: String::new() };
+            let line = |line: &GivenLine| LogLine {
+                age: line.age,
+                since_boot: line.since_boot,
+                text: line.text.clone(),
+                source,
+                about: String::new(),
+            };
             snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), source);
         }
         let set = case.set.iter().try_for_each(|one| assign(&mut snapshot, one, Source::assumed("rule test")));

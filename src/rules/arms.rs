@@ -10,6 +10,11 @@ use crate::knowledge::schema::{CounterSubject, CounterUnit};
 use crate::knowledge::{CanonicalCounter, Knowledge};
 use crate::lang::{Dim, Entity, Evaluation, Key, State, Value, closest};
 
+/// How many times its smallest number a count since the driver was loaded has to reach to be told of fewer packets than the floor.
+const MANY: f64 = 10.0;
+/// How many times its ratio it has to reach then.
+const MANY_OF: f64 = 1000.0;
+
 /// Shortest window in seconds in which a counter that stands still proves anything: several drivers refresh their
 /// statistics every one to two seconds only.
 const REFRESH_SECONDS: f64 = 2.5;
@@ -152,13 +157,19 @@ impl Arms {
         let of = (!self.of.is_empty()).then(|| sum(facts, subject, &self.of));
         let grew = self.growth_arm(&count, of.as_ref());
         let totals = self.totals.as_ref().map(|arm| totals_arm(arm, &count, of.as_ref(), uptime(facts)));
-        let log = self.log.as_ref().map(|arm| arm.evaluate(facts, subject));
+        let mut log = self.log.as_ref().map(|arm| arm.evaluate(facts, subject));
         let mut outcomes = vec![grew.as_ref().map(|(_, outcome)| outcome.0), totals.as_ref().map(|outcome| outcome.0)];
         if self.count.is_empty() {
             outcomes.clear();
         }
         // Without a denominator nobody knows whether there was anything to lose.
         let stood_still = of.is_some() && matches!(outcomes.first(), Some(Some(Some(false))));
+        let decided = !outcomes.is_empty() && outcomes.iter().flatten().all(|outcome| *outcome == Some(false));
+        if decided && self.log.as_ref().is_some_and(|arm| arm.beside) {
+            // An unread log leaves nothing open, and one that says otherwise decides nothing.
+            log = log.filter(|log| log.held.is_some());
+            log.iter_mut().filter(|log| log.held == Some(true)).for_each(|log| log.held = None);
+        }
         outcomes.push(log.as_ref().filter(|log| log.exists).map(|log| log.held));
         let held = held(grew, totals, log.as_ref(), &count, stood_still);
         let given = outcomes.iter().flatten();
@@ -374,7 +385,11 @@ fn totals_arm(arm: &Thresholds, count: &Sum, of: Option<&Sum>, uptime: Option<f6
             confidence = Confidence::Low;
             Some(true)
         }
-        (Some(_), Some(of)) if of < arm.floor => Some(false),
+        // Of few packets a small share proves nothing, and a large one does not need many.
+        (Some(above), Some(of)) if of < arm.floor => {
+            let many = arm.share.is_none() && count.total >= MANY * arm.min.max(1.0);
+            Some(many && count.total > MANY_OF * above * of)
+        }
         (Some(above), Some(_)) => ratio.map(|ratio| ratio > above),
     };
     let often = match (arm.per_day, uptime) {
@@ -518,7 +533,8 @@ impl Reader<'_> {
         let mut number =
             |place: &Option<Located>, wanted| self.constant(place.as_ref(), &[wanted]).map(|(number, _)| number);
         let min = number(&arm.min, Dim::PLAIN).unwrap_or(1.0);
-        LogArm { events, min, within: number(&arm.within, Dim::TIME), confidence: arm.confidence }
+        let within = number(&arm.within, Dim::TIME);
+        LogArm { events, min, within, beside: arm.beside, confidence: arm.confidence }
     }
 
     fn constant(&mut self, place: Option<&Located>, wanted: &[Dim]) -> Option<(f64, Dim)> {

@@ -23,6 +23,8 @@ pub(super) struct LogArm {
     pub min: f64,
     /// Seconds that they may be old.
     pub within: Option<f64>,
+    /// An unread log leaves nothing open where the counters decide.
+    pub beside: bool,
     /// Confidence.
     pub confidence: Option<Confidence>,
 }
@@ -169,6 +171,7 @@ mod tests {
         let mut snapshot = Snapshot::from_json(text).unwrap();
         let line = |(age, text): &(Option<f64>, &str)| LogLine {
             age: *age,
+            since_boot: None,
             text: (*text).into(),
             source: SourceId::ASSUMED,
             about: String::new(),
@@ -176,7 +179,7 @@ mod tests {
         snapshot.host.log = Reading::Known(lines.iter().map(line).collect(), SourceId::ASSUMED);
         let knowledge = Knowledge::embedded();
         let down = knowledge.log_events().iter().position(|event| event.event == "link_down").unwrap();
-        let arm = LogArm { events: vec![down], min: 2.0, within: Some(3600.0), confidence: None };
+        let arm = LogArm { events: vec![down], min: 2.0, within: Some(3600.0), beside: false, confidence: None };
         arm.evaluate(&Facts::new(&snapshot, knowledge), Facts::entity(INTERFACE, 0))
     }
 

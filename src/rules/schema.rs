@@ -280,6 +280,10 @@ pub struct LogArmSpec {
     /// How old they may be; any age where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<Located>,
+    /// The log tells what the counters of this rule count: where they decide, an unread log leaves nothing open, and one that
+    /// says otherwise makes it unknown.
+    #[serde(skip_serializing_if = "is_default")]
+    pub beside: bool,
     /// Confidence of a finding by this arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,

@@ -95,6 +95,9 @@ pub struct LogLine {
     /// Seconds before the snapshot; none where the line bears no usable time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<f64>,
+    /// Seconds on the kernel's clock, which begins with the boot; none where the line bears no such stamp.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_boot: Option<f64>,
     /// The interface that it is about, where the line does not name it and all else leaves only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,

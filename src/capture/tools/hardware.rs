@@ -280,6 +280,12 @@ fn merge(site: &mut Site) {
 }
 
 fn ring_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    if let Some(bound) = pf_ring::socket(cursor) {
+        if is_interface_name(&bound.value) {
+            intake.site.interface(&bound.value);
+        }
+        return;
+    }
     let Some(info) = pf_ring::parse(cursor).filter(|info| is_interface_name(&info.name)) else { return };
     let site = &mut *intake.site;
     site.interface(&info.name);

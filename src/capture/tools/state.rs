@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::command::Command;
 use super::super::site::sample_leaf;
-use super::{Intake, Tool};
+use super::{Intake, Tool, is_interface_name};
 use crate::formats::cursor::{At, Cursor};
 use crate::reading::Reading;
 use crate::snapshot::Host;
@@ -39,6 +39,18 @@ pub(super) static TOOLS: &[Tool] = &[
         answers: |command| command.program == "cpupower" && command.has("frequency-info"),
         begins: |_| false,
         read: cpupower,
+    },
+    Tool {
+        name: "cpupower idle-info",
+        answers: |command| command.program == "cpupower" && command.has("idle-info"),
+        begins: |cursor| cursor.peek().is_some_and(|line| line.text.starts_with("CPUidle driver: ")),
+        read: idle_states,
+    },
+    Tool {
+        name: "dcb",
+        answers: |command| command.program == "dcb" && command.has("pfc"),
+        begins: |_| false,
+        read: priorities,
     },
     Tool {
         name: "systemd-detect-virt",
@@ -210,6 +222,79 @@ fn cpupower(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
+/// `cpupower idle-info`: the states of a CPU, each with its latency and how often it was used. A state that is switched off says
+/// so behind its name.
+fn idle_states(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    const KEYS: [&str; 9] = [
+        "CPUidle driver",
+        "CPUidle governor",
+        "analyzing CPU",
+        "Number of idle states",
+        "Available idle states",
+        "Flags/Description",
+        "Latency",
+        "Usage",
+        "Duration",
+    ];
+    let state = |text: &str| text.ends_with(':') && text.len() <= 40 && !text.contains('/');
+    let mut latency: Option<u32> = None;
+    let mut off = false;
+    let mut deepest: Option<At<u32>> = None;
+    while let Some(line) = cursor.peek() {
+        let text = line.text.trim();
+        let known =
+            text.is_empty() && intake.command.is_some() || KEYS.iter().any(|key| text.starts_with(key)) || state(text);
+        if !known {
+            break;
+        }
+        cursor.take();
+        if state(text) {
+            (latency, off) = (None, text.contains("DISABLED"));
+        } else if let Some(value) = text.strip_prefix("Latency: ") {
+            latency = value.trim().parse().ok();
+        } else if let (Some(value), Some(latency)) = (text.strip_prefix("Usage: "), latency) {
+            let used = value.trim().parse::<u64>().is_ok_and(|count| count > 0);
+            if used && !off && deepest.as_ref().is_none_or(|deepest| deepest.value < latency) {
+                deepest = Some(At::new(latency, line.number));
+            }
+        }
+    }
+    if let Some(deepest) = deepest {
+        intake.site.put_host(|host| &mut host.processors.deepest_idle_latency, deepest);
+    }
+}
+
+/// `dcb pfc show dev eth0`: `pfc-cap 8 macsec-bypass off delay 0`, `prio-pfc 0:off 1:off 2:off 3:on ...`.
+fn priorities(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
+    let named = intake.command.and_then(|command| {
+        let mut words = command.arguments.iter().skip_while(|word| *word != "dev");
+        words.next()?;
+        words.next().filter(|name| is_interface_name(name)).cloned()
+    });
+    let Some(name) = named else { return };
+    while let Some(line) = cursor.peek() {
+        let mut words = line.text.split_ascii_whitespace();
+        match words.next() {
+            Some("pfc-cap") => {
+                let count = words.next().and_then(|word| word.parse().ok()).map(|count| At::new(count, line.number));
+                intake.site.put_some(&name, |i| &mut i.pfc.priorities, count);
+            }
+            Some("prio-pfc") => {
+                let mask = words.try_fold(0_u32, |mask, word| {
+                    let (priority, state) = word.split_once(':')?;
+                    let priority: u32 = priority.parse().ok().filter(|priority| *priority < 8)?;
+                    Some(mask | u32::from(state == "on") << priority)
+                });
+                let mask = mask.map(|mask| At::new(mask, line.number));
+                intake.site.put_some(&name, |i| &mut i.pfc.enabled_mask, mask);
+            }
+            Some(word) if word.starts_with("prio-") => {}
+            _ => return,
+        }
+        cursor.take();
+    }
+}
+
 /// Words of systemd-detect-virt for containers; all others but `none` are of virtual machines.
 const CONTAINERS: [&str; 11] = [
     "openvz",
@@ -307,6 +392,29 @@ mod tests {
         let running = |text: &str| host(text).irqbalance.running.known().copied();
         assert_eq!(running("$ systemctl is-active tuned irqbalance\nactive\ninactive\n"), Some(false));
         assert_eq!(running("$ systemctl is-active irqbalance.service\nactive\n"), Some(true));
+    }
+
+    #[test]
+    fn idle_states_count_where_they_are_used() {
+        let latency = |text: &str| one(text).0.host.processors.deepest_idle_latency.known().copied();
+        let text = "# cpupower idle-info\nCPUidle driver: intel_idle\nCPUidle governor: menu\nanalyzing CPU 0:\n\n\
+            Number of idle states: 3\nAvailable idle states: POLL C1 C6\nPOLL:\nFlags/Description: CPUIDLE CORE POLL IDLE\n\
+            Latency: 0\nUsage: 8\nDuration: 2\nC1:\nFlags/Description: MWAIT 0x00\nLatency: 2\nUsage: 9\nDuration: 8\n\
+            C6:\nFlags/Description: MWAIT 0x20\nLatency: 133\nUsage: 11\nDuration: 9\n";
+        assert_eq!(latency(text), Some(133));
+        assert_eq!(latency(&text.replace("Usage: 11", "Usage: 0")), Some(2));
+        assert_eq!(latency(&text.replace("C6:", "C6 (DISABLED) :")), Some(2));
+        assert_eq!(one(text).1.left, []);
+    }
+
+    #[test]
+    fn priorities_are_bits() {
+        let text = "# dcb pfc show dev eth3\npfc-cap 8 macsec-bypass off delay 0\nprio-pfc 0:on 1:off 2:off 3:on 4:off 5:off 6:off 7:off\n";
+        let (snapshot, understood) = one(text);
+        let pfc = &snapshot.interface("eth3").unwrap().pfc;
+        assert_eq!((pfc.enabled_mask.known(), pfc.priorities.known()), (Some(&9), Some(&8)));
+        assert_eq!(understood.left, []);
+        assert!(one(&text.replace("3:on", "9:on")).0.interface("eth3").unwrap().pfc.enabled_mask.is_unasked());
     }
 
     #[test]

@@ -5,8 +5,9 @@ use super::super::site::refusal;
 use super::{Intake, Tool, is_interface_name, path_value};
 use crate::formats::cpu_mask;
 use crate::formats::cursor::{At, Cursor};
+use crate::knowledge::Knowledge;
 use crate::reading::{BitsPerSecond, Bytes, Gap, GapKind, Reading};
-use crate::snapshot::{Duplex, InterfaceKind, OperState, PciAddress, Queue, Word};
+use crate::snapshot::{Bus, Duplex, InterfaceKind, OperState, PciAddress, Queue, Word};
 
 pub(super) static TOOLS: &[Tool] = &[
     Tool {
@@ -58,7 +59,7 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         {
             put(intake, name, attribute, line.text, line.number);
             // This one has several lines.
-            if attribute != "uevent" {
+            if !attribute.ends_with("uevent") {
                 next.next();
             }
         } else {
@@ -203,7 +204,53 @@ fn device(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, lin
                 intake.site.put_device(address, |device| &mut device.numa_node, At::new(node, line));
             }
         }
+        "modalias" => modalias(intake, name, value, line),
+        "uevent" => {
+            if let Some(driver) = value.strip_prefix("DRIVER=").filter(|driver| !driver.is_empty()) {
+                intake.site.put(name, |i| &mut i.driver.name, At::new(driver.to_owned(), line));
+            } else if let Some(alias) = value.strip_prefix("MODALIAS=") {
+                modalias(intake, name, alias, line);
+            } else if let Some(address) = value.strip_prefix("PCI_SLOT_NAME=").and_then(|word| word.parse().ok()) {
+                intake.site.put(name, |i| &mut i.device, At::new(address, line));
+                intake.site.link_device(name, address, line);
+            }
+        }
         _ => {}
+    }
+}
+
+/// The name that a device goes by when a driver is looked for: the bus, the ids, or what its part of the device tree is
+/// compatible with.
+fn modalias(intake: &mut Intake<'_>, name: &str, alias: &str, line: u32) {
+    let Some((bus, rest)) = alias.split_once(':') else { return };
+    let site = &mut *intake.site;
+    let kind = match bus {
+        "pci" => Some(Bus::Pci),
+        "usb" => Some(Bus::Usb),
+        "of" | "platform" | "acpi" => Some(Bus::Platform),
+        "virtio" | "vmbus" | "xen" => Some(Bus::Virtual),
+        _ => None,
+    };
+    site.put_some(name, |i| &mut i.bus, kind.map(|kind| At::new(kind, line)));
+    if matches!(kind, Some(Bus::Usb | Bus::Platform)) {
+        site.put_absent(name, |i| &mut i.device, line);
+    }
+    // `v0BDAp8153d3100...`: vendor and product.
+    let hex = |from: usize| rest.get(from..from + 4).filter(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if kind == Some(Bus::Usb)
+        && let (true, Some(vendor), Some("p"), Some(product)) = (rest.starts_with('v'), hex(1), rest.get(5..6), hex(6))
+    {
+        let id = format!("{vendor}:{product}").to_ascii_lowercase();
+        site.put(name, |i| &mut i.usb.id, At::new(id, line));
+    }
+    // `NethernetT(null)Craspberrypi,rp1-gemCcdns,macb`: where a part is called as a driver, that is the driver.
+    if bus == "of" {
+        let parts = rest.split('C').skip(1).filter_map(|part| part.split_once(','));
+        let driver = parts.map(|(_, part)| part).find(|part| Knowledge::embedded().is_hardware(part) == Some(true));
+        if let Some(driver) = driver {
+            let source = site.inferred("what the device tree calls it");
+            site.interface(name).driver.name.fill(Reading::Known(driver.to_owned(), source));
+        }
     }
 }
 

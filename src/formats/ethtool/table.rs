@@ -110,7 +110,12 @@ pub fn parse(cursor: &mut Cursor<'_>, shape: &Shape) -> Option<Table> {
         let heading = shape.sections.contains(&text);
         let found = rows(text, shape);
         if !heading && found.is_empty() {
-            break;
+            // A list of link modes goes on on further lines.
+            let modes = text.split_ascii_whitespace().all(|word| word.contains("base") && word.contains('/'));
+            match table.rows.last_mut().filter(|row| blank == 0 && modes && row.key.ends_with("link modes")) {
+                Some(row) => row.value = format!("{} {text}", row.value),
+                None => break,
+            }
         }
         for _ in 0..=blank {
             cursor.take();

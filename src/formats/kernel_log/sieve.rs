@@ -23,6 +23,7 @@ const PHRASES: &[&str] = &[
     "invoked oom-killer",
     "page allocation failure",
     "page_pool",
+    "not running at top speed",
     "udp:",
     "icmp:",
     "icmpv6:",

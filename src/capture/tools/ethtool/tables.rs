@@ -164,4 +164,16 @@ pub(super) fn fec(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         };
         intake.site.put(&name, |i| &mut i.fec.active, At::new(active, cell.line));
     }
+    // With `-I` the counts follow; those of lanes are parts of them.
+    let names = [
+        ("corrected_blocks", "corrected"),
+        ("uncorrectable_blocks", "uncorrectable"),
+        ("corrected_bits", "corrected_bits"),
+    ];
+    let row = |(printed, name): (&str, &str)| Some((name.to_owned(), table.get(1, printed)?.value.parse().ok()?));
+    let rows: Vec<(String, u64)> = names.into_iter().filter_map(row).collect();
+    if !rows.is_empty() {
+        let partial = intake.is_filtered();
+        intake.site.counters(&name, "ethtool_fec", table.line, rows, partial);
+    }
 }

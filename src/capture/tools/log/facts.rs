@@ -61,6 +61,10 @@ pub(super) fn hear(site: &mut Site, records: &[Record<'_>]) {
         let driver = said.driver.filter(|driver| !GENERAL.contains(driver));
         let address = said.bus.filter(|bus| is_pci_address(bus)).and_then(|bus| bus.parse::<PciAddress>().ok());
         of_radio(site, text, line);
+        if text.starts_with("usb") {
+            let source = site.source(line);
+            site.usb.hear(text, line, source);
+        }
         if let Some(address) = address {
             let of_network = |driver: &&str| {
                 let known = Knowledge::embedded();

@@ -134,7 +134,8 @@ fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     for ((boot, clock, age), record) in entries.into_iter().zip(&records) {
         if record.printed.of_kernel || tells_of_network(&record.printed.text) {
             let source = site.source(record.line);
-            kept.push(Entry { boot, clock, age, text: record.printed.text.to_string(), source });
+            let since_boot = record.printed.boot;
+            kept.push(Entry { boot, since_boot, clock, age, text: record.printed.text.to_string(), source });
         }
     }
     let snapshot = &site.snapshot;
@@ -275,7 +276,7 @@ fn daemon(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         if tells_of_network(&text) {
             let source = intake.site.source(line.number);
             intake.site.log.read.get_or_insert(source);
-            kept.push(Entry { boot: None, clock: None, age: None, text, source });
+            kept.push(Entry { boot: None, since_boot: None, clock: None, age: None, text, source });
         }
     }
     let snapshot = &intake.site.snapshot;

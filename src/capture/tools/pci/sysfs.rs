@@ -5,7 +5,7 @@ use super::super::super::site::Site;
 use super::super::{Intake, Tool};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::pci_link;
-use crate::reading::Gigatransfers;
+use crate::reading::{Gigatransfers, Reading};
 use crate::snapshot::PciAddress;
 
 pub(super) const TOOL: Tool = Tool {
@@ -104,6 +104,9 @@ fn put(site: &mut Site, path: &str, value: &str, line: u32) {
         Some("numa_node") => {
             if let Ok(node) = value.parse() {
                 site.put_pci(address, |function| &mut function.numa_node, At::new(node, line));
+            } else if value == "-1" {
+                let source = site.source(line);
+                site.pci.function(address).numa_node.fill(Reading::Absent(source));
             }
         }
         _ => {}
