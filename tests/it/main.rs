@@ -5,6 +5,7 @@ mod advice;
 mod architecture;
 mod ceiling;
 mod cli;
+mod collect;
 mod contract;
 mod determinism;
 mod elsewhere;
