@@ -3,6 +3,7 @@
 
 mod advice;
 mod architecture;
+mod cases;
 mod ceiling;
 mod cli;
 mod collect;
@@ -10,6 +11,7 @@ mod contract;
 mod determinism;
 mod elsewhere;
 mod engine;
+mod fuzz;
 mod healthy;
 mod hostile;
 mod laws;
