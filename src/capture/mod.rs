@@ -164,8 +164,12 @@ fn put_together(input: Input, shelf: Shelf, mut problems: Problems, name: &str) 
         }
         Input::Walked => {
             let Found { hosts, notes, lost } = containers::read_all(shelf);
-            lost.into_iter().for_each(|text| problems.lost(text));
-            notes.into_iter().for_each(|text| problems.note(text));
+            for text in lost {
+                problems.lost(text);
+            }
+            for text in notes {
+                problems.note(text);
+            }
             if hosts.is_empty() {
                 let nothing = CaptureError::Unrecognised(format!("{name}: nothing was recognised; {RECOGNISED}"));
                 return Err(with(&nothing, problems_of(&mut problems)));

@@ -63,10 +63,14 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     scrub(&mut collected);
     (surroundings.progress)("diagnosis");
     let report = report_of(&collected.snapshot, &rules);
+    let mut doubts = Vec::new();
     let bundle = if arguments.redact {
         (surroundings.progress)("replacing names and addresses");
         match redacted(collected, &report, &rules) {
-            Ok(bundle) => bundle,
+            Ok((bundle, told)) => {
+                doubts = told;
+                bundle
+            }
             Err(reasons) => {
                 problems.push(format!("not redacted as it should be, so nothing was written:\n{}", reasons.join("\n")));
                 return Output { err: problems, code: exit::INTERNAL, ..Output::default() };
@@ -86,11 +90,11 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     let output = Output { err: problems, ..Output::default() };
     match &arguments.output {
         Some(path) if !arguments.dry_run => {
-            let out = listing::short(&bundle, packed.len());
+            let out = listing::short(&bundle, packed.len(), &doubts);
             let file = ToWrite { path: path.clone(), bytes: packed, private: true };
             Output { out, files: vec![file], ..output }
         }
-        _ => Output { out: listing::long(&bundle, packed.len()), ..output },
+        _ => Output { out: listing::long(&bundle, packed.len(), &doubts), ..output },
     }
 }
 
@@ -142,8 +146,9 @@ fn reports(report: &Report) -> Reports {
     Reports { json: one(Format::Json), text: one(Format::Text), html: one(Format::Html) }
 }
 
-/// The bundle with other names and addresses, once it was found to say the same and to hold no original.
-fn redacted(collected: Collected, original: &Report, rules: &RuleSet) -> Result<Bundle, Vec<String>> {
+/// The bundle with other names and addresses, once it was found to say the same and to hold no original; and where that could
+/// not be looked for, in sentences that do not belong into it.
+fn redacted(collected: Collected, original: &Report, rules: &RuleSet) -> Result<(Bundle, Vec<String>), Vec<String>> {
     let secret = secret().map_err(|error| vec![format!("/dev/urandom: {error}")])?;
     let redactor = Redactor::new(&collected.snapshot, secret).map_err(|error| vec![error])?;
     let snapshot = redactor.snapshot().map_err(|error| vec![error])?;
@@ -171,7 +176,7 @@ fn redacted(collected: Collected, original: &Report, rules: &RuleSet) -> Result<
         return Err(told.collect());
     }
     collected.remarks.push(format!("checked: no original value stands in any of {} files", bundle.members.len()));
-    Ok(Bundle::new(&collected, reports))
+    Ok((Bundle::new(&collected, reports), redactor.doubts()))
 }
 
 fn secret() -> std::io::Result<[u8; 32]> {

@@ -86,11 +86,14 @@ fn replace(key: &Key, value: u128, width: u32, end: u32, ranges: &[Range], kept:
     out
 }
 
-/// The bits of a network's address that are replaced: the host part of a network stays zero.
+/// The bits of an IP address that are replaced: the host part of a network stays zero, and so does the last bit of all, for
+/// the two ends of a link of two addresses.
 fn end_of(value: u128, width: u32, length: Option<u32>) -> u32 {
     match length {
-        Some(length) if length < width && (length == 0 || value << (128 - width + length) == 0) => length,
-        _ => width,
+        Some(length) if length < width && (length == 0 || value << (128 - width + length) == 0) => {
+            length.min(width - 1)
+        }
+        _ => width - 1,
     }
 }
 
@@ -244,6 +247,13 @@ mod tests {
                 // An address with the length of its network behind it is replaced like one without.
                 assert_eq!(of_v4(&key(number), host, Some(length)), of_v4(&key(number), host, None));
             }
+        }
+        // The ends of a link of two addresses stay so, whether the length stands behind them or not.
+        for number in 0..20 {
+            let ends = ["10.1.0.0", "10.1.0.1"].map(|text| text.parse::<Ipv4Addr>().unwrap());
+            let [one, two] = ends.map(|end| of_v4(&key(number), end, Some(31)));
+            assert_eq!([one, two], ends.map(|end| of_v4(&key(number), end, None)));
+            assert_eq!((one.to_bits() & 1, two.to_bits()), (0, one.to_bits() + 1));
         }
         let any: Ipv4Addr = "0.0.0.0".parse().unwrap();
         assert_eq!(of_v4(&key(1), any, Some(0)), any);

@@ -109,7 +109,7 @@ fn pairs(bytes: &[u8], at: usize) -> Option<Token> {
         let goes_on = bytes.get(end) == Some(&mark) && bytes.get(end + 1).is_some_and(u8::is_ascii_hexdigit);
         // A port or a remark may stand behind the last one: `52:54:00:12:34:56-eth0`.
         let is_whole = [12, 16, 40].contains(&digits.len());
-        if !goes_on || (is_whole && run(bytes, end + 1, |byte| is_word(byte)) != 2) {
+        if !goes_on || (is_whole && run(bytes, end + 1, is_word) != 2) {
             break;
         }
         end += 1;

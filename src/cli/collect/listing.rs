@@ -4,10 +4,10 @@ use crate::bundle::{Bundle, Unread};
 use crate::reading::numbers::{bytes, count, plural};
 use crate::report::escape::visible;
 
-/// A few lines.
-pub(super) fn short(bundle: &Bundle, packed: usize) -> String {
+/// A few lines. `doubts` are not for the bundle itself.
+pub(super) fn short(bundle: &Bundle, packed: usize, doubts: &[String]) -> String {
     let mut out = headline(bundle, packed);
-    for remark in &bundle.manifest.remarks {
+    for remark in bundle.manifest.remarks.iter().chain(doubts) {
         out += &format!("{remark}\n");
     }
     let unread = &bundle.manifest.unread;
@@ -20,14 +20,14 @@ pub(super) fn short(bundle: &Bundle, packed: usize) -> String {
 }
 
 /// Everything.
-pub(super) fn long(bundle: &Bundle, packed: usize) -> String {
+pub(super) fn long(bundle: &Bundle, packed: usize, doubts: &[String]) -> String {
     let manifest = &bundle.manifest;
     let mut out = format!("nothing was written; this would be in the file:\n\n{}", headline(bundle, packed));
     for member in &bundle.members {
         out += &format!("  {:<24} {:>12}  {}\n", member.name, bytes(member.text.len() as u64), member.what);
     }
     out += "\nremarks\n";
-    for remark in &manifest.remarks {
+    for remark in manifest.remarks.iter().chain(doubts) {
         out += &format!("  {remark}\n");
     }
     out += "\nread (times, bytes)\n";
