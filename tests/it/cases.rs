@@ -20,7 +20,8 @@ struct Expect {
     /// Nothing loud may be said.
     benign: bool,
     /// One of these rules has to be among the findings.
-    expect_any: Vec<String>,
+    #[serde(rename = "expect_any")]
+    any_of: Vec<String>,
     /// Right or harmless beside it.
     also_ok: Vec<String>,
     /// Wrong: never loud, and those of [`QUIET`] not at all.
@@ -79,7 +80,7 @@ fn is_loud(finding: &Finding) -> bool {
 
 impl Score {
     fn add(&mut self, name: &str, expect: &Expect, reports: Option<&[Report]>) {
-        let is_wanted = expect.scored && !expect.expect_any.is_empty();
+        let is_wanted = expect.scored && !expect.any_of.is_empty();
         self.wanted += usize::from(is_wanted);
         self.benign += usize::from(expect.scored && expect.benign);
         let Some(reports) = reports else {
@@ -89,7 +90,7 @@ impl Score {
         };
         let all: Vec<&Finding> = reports.iter().flat_map(|report| &report.findings).collect();
         let loud: BTreeSet<&str> = all.iter().filter(|one| is_loud(one)).map(|one| one.rule.as_str()).collect();
-        let is_hit = |rule: &str| expect.expect_any.iter().any(|wanted| wanted == rule);
+        let is_hit = |rule: &str| expect.any_of.iter().any(|wanted| wanted == rule);
         let lenient = expect.confidence == "weak" || expect.single_line;
         let found = all.iter().any(|one| is_hit(&one.rule) && (lenient || one.confidence != "low"));
         let roots = all.iter().filter(|one| one.under.is_none()).take(3);
@@ -99,7 +100,7 @@ impl Score {
             self.first += usize::from(first);
             if !first {
                 let what = if found { "not among the first three" } else { "missed" };
-                self.told.push(format!("{name}: {what}: {}", expect.expect_any.join(" | ")));
+                self.told.push(format!("{name}: {what}: {}", expect.any_of.join(" | ")));
             }
         }
         let named: BTreeSet<&str> = all.iter().map(|one| one.rule.as_str()).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 
 use netdoctor::bundle::{Bundle, Collected, Manifest, Redactor, Reports};
 use netdoctor::report::model::Report;
@@ -210,7 +211,6 @@ fn this_host_in_a_bundle_is_judged_as_it_was_live() {
     let first = snapshot(&member(&members, "snapshot.json"));
     assert_eq!(again.interfaces, first.interfaces);
     assert_eq!(folder.names(), ["bundle.tar.gz"]);
-    use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(folder.at("bundle.tar.gz")).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "others may not read it");
 }
