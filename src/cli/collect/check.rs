@@ -80,3 +80,38 @@ fn ceiling(value: &Value) -> Value {
     json!({"lo": figure("lo_bps"), "typical": figure("typical_bps"), "hi": figure("hi_bps"),
         "binding": value["binding"], "confidence": value["confidence"]})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(text: &str) -> Report {
+        serde_json::from_str(text).unwrap()
+    }
+
+    const ORIGINAL: &str = r#"{"findings": [{"rule": "a.a", "kind": "fault", "severity": "warning", "confidence": "high",
+            "subject": "nas1-br", "interfaces": ["nas1-br"]}],
+        "checks": [{"rule": "a.a", "result": "fires", "subjects": ["nas1-br"]}, {"rule": "b.b", "result": "passes", "subjects": ["host"]}],
+        "interfaces": [{"name": "nas1-br", "ceiling": {"lo_bps": 1e9, "typical_bps": 2e9, "hi_bps": 3e9, "binding": "link"}}]}"#;
+
+    #[test]
+    fn a_diagnosis_is_the_same_under_other_names() {
+        let original = report(ORIGINAL);
+        let new = |text: &str| text.replace("nas1", "host-1");
+        let said = alike(&original, &report(&new(ORIGINAL)), &new);
+        assert_eq!(said.unwrap(), "checked: the diagnosis is that of the original (1 finding, 2 checks, 1 ceiling)");
+        for (from, to, told) in [
+            ("\"subject\": \"nas1-br\"", "\"subject\": \"other\"", "1 in the original, 0 after redaction"),
+            ("\"severity\": \"warning\"", "\"severity\": \"info\"", "none in the original, 1 after redaction"),
+            ("\"passes\"", "\"unknown\"", "b.b"),
+            ("\"hi_bps\": 3e9", "\"hi_bps\": 4e9", "3.00000e9"),
+            ("\"binding\": \"link\"", "\"binding\": \"pcie\"", "pcie"),
+        ] {
+            assert!(ORIGINAL.contains(from), "{from}");
+            let changed = new(&ORIGINAL.replace(from, to));
+            let differences = alike(&original, &report(&changed), &new).unwrap_err();
+            assert!(differences.iter().any(|text| text.contains(told)), "{from}: {differences:?}");
+            assert!(differences.iter().all(|text| !text.contains("nas1")), "{differences:?}");
+        }
+    }
+}
