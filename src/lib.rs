@@ -4,6 +4,7 @@
 //! advice says what to type, a [`report`] shows it. `tests/it/architecture.rs` holds the arrow.
 
 pub mod advice;
+pub mod bundle;
 pub mod capture;
 pub mod ceiling;
 pub mod cli;

@@ -1,10 +1,12 @@
 //! The program: parses the command line, calls the library, writes what comes back. Nothing else writes.
 #![allow(clippy::print_stderr, reason = "this is the edge")]
 
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 
-use netdoctor::cli::{self, Output, Surroundings, Terminal, exit};
+use netdoctor::cli::{self, Output, Surroundings, Terminal, ToWrite, exit};
 use netdoctor::report::escape::visible;
 
 fn main() -> ExitCode {
@@ -52,9 +54,9 @@ fn write(output: &Output) -> u8 {
         complain(problem);
     }
     let mut code = output.code;
-    for (path, text) in &output.files {
-        if let Err(error) = std::fs::write(path, text) {
-            complain(&format!("{}: can't be written: {error}", path.display()));
+    for file in &output.files {
+        if let Err(error) = write_file(file) {
+            complain(&format!("{}: can't be written: {error}", file.path.display()));
             code = exit::USAGE;
         }
     }
@@ -66,6 +68,12 @@ fn write(output: &Output) -> u8 {
         }
         Ok(()) | Err(_) => code,
     }
+}
+
+fn write_file(file: &ToWrite) -> std::io::Result<()> {
+    let mode = if file.private { 0o600 } else { 0o666 };
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(mode).open(&file.path)?.write_all(&file.bytes)
 }
 
 /// Tells a problem on standard error, each line without control characters. Where that can't be written, nobody listens.

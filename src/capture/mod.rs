@@ -30,7 +30,7 @@ pub use measured::attach;
 pub use understood::{Left, Understanding};
 
 use archive::{Input, Problems};
-use containers::{Shelf, Style};
+use containers::{Found, Shelf, Style};
 
 use crate::formats::cursor;
 use crate::snapshot::{DocumentError, SCHEMA, SampleSource, Snapshot};
@@ -165,9 +165,12 @@ fn put_together(input: Input, shelf: Shelf, mut problems: Problems, name: &str) 
             if problems.incomplete { read.map_err(|error| with(&error, problems_of(&mut problems))) } else { read }?
         }
         Input::Walked => {
-            let (hosts, notes) = containers::read_all(shelf);
-            for note in notes {
-                problems.note(note);
+            let Found { hosts, notes, lost } = containers::read_all(shelf);
+            for text in lost {
+                problems.lost(text);
+            }
+            for text in notes {
+                problems.note(text);
             }
             if hosts.is_empty() {
                 let nothing = CaptureError::Unrecognised(format!("{name}: nothing was recognised; {RECOGNISED}"));
@@ -248,6 +251,6 @@ fn transcript(text: &str, name: &str) -> Result<Capture, CaptureError> {
 }
 
 /// What `analyze` takes, for messages.
-const RECOGNISED: &str = "what would be recognised: a snapshot of netdoctor; text as a terminal shows it: the output of ethtool, ip, \
+const RECOGNISED: &str = "what would be recognised: a bundle or a snapshot of netdoctor; text as a terminal shows it: the output of ethtool, ip, \
 ifconfig, lspci -vv, dmesg, sysctl, netstat, ss, tc, iperf3 and the like, best with the commands above it; a sosreport, \
 supportconfig, pvereport or folder of such outputs, also as tar, tar.gz, tar.xz, tar.zst or tar.bz2";

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod ceiling;
+mod collect;
 mod facts;
 mod output;
 mod quantities;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use output::{Output, Terminal};
+pub use output::{Output, Terminal, ToWrite};
 
 /// Exit codes.
 pub mod exit {
@@ -49,6 +50,8 @@ enum Command {
     Scan(scan::Arguments),
     /// A line a second with the loss counters that move, by interface and place
     Watch(watch::Arguments),
+    /// Pack what scan reads, the report and what could not be read into one file for support
+    Collect(collect::Arguments),
     /// The same diagnosis from a capture
     Analyze(analyze::Arguments),
     /// How fast an interface would go, by figures or by a capture
@@ -136,6 +139,7 @@ pub fn run(arguments: Arguments, surroundings: &mut Surroundings<'_>) -> Output 
     match arguments.command {
         Command::Scan(arguments) => scan::run(&arguments, surroundings),
         Command::Watch(arguments) => watch::run(&arguments, surroundings),
+        Command::Collect(arguments) => collect::run(&arguments, surroundings),
         Command::Analyze(arguments) => analyze::run(&arguments, surroundings),
         Command::Ceiling(arguments) => ceiling::run(&arguments),
         Command::Rules(command) => rules::run(&command, surroundings),

@@ -22,6 +22,24 @@ pub struct Terminal {
     pub colour: bool,
 }
 
+/// A file that the user named.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ToWrite {
+    /// Where.
+    pub path: PathBuf,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// If it is new, nobody but its owner may read it.
+    pub private: bool,
+}
+
+impl ToWrite {
+    /// A text.
+    pub fn text(path: PathBuf, text: String) -> Self {
+        Self { path, bytes: text.into_bytes(), private: false }
+    }
+}
+
 /// Text for standard output and standard error, files to write, exit code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Output {
@@ -30,7 +48,7 @@ pub struct Output {
     /// For standard error: problems, each a line or more.
     pub err: Vec<String>,
     /// Files that the user named.
-    pub files: Vec<(PathBuf, String)>,
+    pub files: Vec<ToWrite>,
     /// Exit code.
     pub code: u8,
 }
@@ -114,7 +132,7 @@ pub(super) fn deliver(
         let to_terminal = if file.is_none() { terminal } else { Terminal::default() };
         let rendered = render(reports, format, arguments.verbose, to_terminal);
         match file {
-            Some(path) => output.files.push((path, rendered)),
+            Some(path) => output.files.push(ToWrite::text(path, rendered)),
             None => output.out += &rendered,
         }
     }
@@ -131,7 +149,7 @@ pub(super) fn deliver(
     output
 }
 
-fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal) -> String {
+pub(super) fn render(reports: &[Report], format: Format, verbose: bool, terminal: Terminal) -> String {
     match format {
         Format::Text => {
             let width = terminal.width.unwrap_or(100);

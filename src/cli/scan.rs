@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::output::{attach_measured, code_of, deliver, load_rules, report_of};
-use super::{Output, ReportArguments, Surroundings, exit};
-use crate::probe;
+use super::{Output, ReportArguments, Surroundings, ToWrite, exit};
+use crate::probe::{self, Kernel};
 use crate::snapshot::Snapshot;
 
 /// Arguments of `scan`.
@@ -31,10 +31,10 @@ pub struct Arguments {
 
 /// What is read of this host.
 pub(super) struct Reading {
-    interfaces: Vec<String>,
-    interval_ms: u64,
-    root: PathBuf,
-    namespaces: Vec<String>,
+    pub interfaces: Vec<String>,
+    pub interval_ms: u64,
+    pub root: PathBuf,
+    pub namespaces: Vec<String>,
 }
 
 impl Reading {
@@ -54,24 +54,42 @@ impl Reading {
 
 /// Reads this host.
 pub(super) fn snapshot(reading: &Reading, surroundings: &mut Surroundings<'_>) -> Snapshot {
-    let mut kernel = probe::Isolated::new(&reading.root);
+    read(reading, surroundings.progress, &|kernel| kernel).snapshot
+}
+
+/// What was read, and the kernels that answered.
+pub(super) struct Read<K> {
+    pub snapshot: Snapshot,
+    /// By the name of the network namespace, which is empty for that of the process.
+    pub kernels: Vec<(String, K)>,
+}
+
+/// Reads this host by kernels that `wrap` makes.
+pub(super) fn read<K: Kernel>(
+    reading: &Reading,
+    progress: &mut dyn FnMut(&str),
+    wrap: &dyn Fn(probe::Isolated) -> K,
+) -> Read<K> {
+    let mut kernel = wrap(probe::Isolated::new(&reading.root));
     let options = probe::Options {
         interval_ms: reading.interval_ms,
         interfaces: reading.interfaces.iter().cloned().collect(),
         ..probe::Options::default()
     };
     let wanted = namespaces(reading, &mut kernel);
-    let enter = |namespace: &probe::Namespace| probe::Isolated::in_namespace(&reading.root, &namespace.path);
-    let mut kernels: Vec<probe::Isolated> = wanted.iter().map(enter).collect();
+    let enter = |namespace: &probe::Namespace| wrap(probe::Isolated::in_namespace(&reading.root, &namespace.path));
+    let mut kernels: Vec<K> = wanted.iter().map(enter).collect();
+    let names: Vec<String> = wanted.iter().map(|namespace| namespace.name.clone()).collect();
     let others = wanted.into_iter().zip(&mut kernels);
     let others = others.map(|(namespace, kernel)| probe::Elsewhere { namespace, kernel }).collect();
-    let mut snapshot = probe::collect_with(&mut kernel, others, &options, surroundings.progress);
+    let mut snapshot = probe::collect_with(&mut kernel, others, &options, progress);
     snapshot.sort();
-    snapshot
+    let kernels = std::iter::once((String::new(), kernel)).chain(names.into_iter().zip(kernels)).collect();
+    Read { snapshot, kernels }
 }
 
 /// The namespaces to look into.
-fn namespaces(reading: &Reading, kernel: &mut probe::Isolated) -> Vec<probe::Namespace> {
+fn namespaces(reading: &Reading, kernel: &mut dyn Kernel) -> Vec<probe::Namespace> {
     if reading.namespaces.iter().any(|name| name == ALL) {
         return probe::namespaces(kernel, &mut |path| Box::new(probe::Isolated::in_namespace(&reading.root, path)));
     }
@@ -83,7 +101,7 @@ fn namespaces(reading: &Reading, kernel: &mut probe::Isolated) -> Vec<probe::Nam
 const ALL: &str = "all";
 
 /// The names of namespaces that are not there.
-fn unknown_namespaces(names: &[String]) -> Vec<String> {
+pub(super) fn unknown_namespaces(names: &[String]) -> Vec<String> {
     let known =
         |name: &&String| *name == ALL || !name.contains('/') && std::path::Path::new("/run/netns").join(name).exists();
     let missing = names.iter().filter(|name| !known(name));
@@ -121,7 +139,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         let text = snapshot.to_json() + "\n";
         let output = Output { err: problems, ..Output::default() };
         return match arguments.report.only_file() {
-            Ok(Some(path)) => Output { files: vec![(path, text)], ..output },
+            Ok(Some(path)) => Output { files: vec![ToWrite::text(path, text)], ..output },
             Ok(None) => Output { out: text, ..output },
             Err(message) => Output::failure(message, exit::USAGE),
         };
@@ -138,7 +156,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     output
 }
 
-fn folder(text: &str) -> Result<PathBuf, String> {
+pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if !path.is_dir() {
         return Err("there is no such folder".into());

@@ -24,6 +24,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("advice", &["reading", "snapshot", "formats", "knowledge", "lang", "facts", "rules"]),
     // What is shown. It never knows where a snapshot came from.
     ("report", &["reading", "snapshot", "formats", "knowledge", "lang", "ceiling", "facts", "rules", "advice"]),
+    // What is handed to somebody else: what was read, and reports as texts.
+    ("bundle", &["reading", "snapshot", "formats", "probe"]),
     ("rulecheck", &["reading", "snapshot", "knowledge", "lang", "facts", "rules", "advice"]),
     (
         "cli",
@@ -39,6 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "rulecheck",
             "probe",
             "capture",
+            "bundle",
         ],
     ),
 ];

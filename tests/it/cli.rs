@@ -199,11 +199,12 @@ fn the_width_is_that_of_columns_where_there_is_no_terminal() {
     assert_eq!(at("not a number"), analyze(&[LIMITED]).out);
 }
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["scan"],
     &["watch"],
     &["ceiling"],
+    &["collect"],
     &["analyze"],
     &["rules"],
     &["rules", "list"],

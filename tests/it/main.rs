@@ -3,12 +3,15 @@
 
 mod advice;
 mod architecture;
+mod cases;
 mod ceiling;
 mod cli;
+mod collect;
 mod contract;
 mod determinism;
 mod elsewhere;
 mod engine;
+mod fuzz;
 mod healthy;
 mod hostile;
 mod laws;

@@ -4,18 +4,20 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Captured;
+use super::super::archive::printable;
 use super::super::clean;
 use super::super::command::Command;
 use super::super::site::Site;
 use super::super::transcript::{self, Hosts};
 use super::super::understood::Understanding;
 use super::blocks::{self, Style};
+use super::bundle::SNAPSHOT;
 use super::place::{Place, What, is_read, process_net, what};
 use super::shelf::{Member, Shelf};
 use super::{sos, typed};
 use crate::formats::cursor::Line;
 use crate::reading::{Gap, GapKind, Reading};
-use crate::snapshot::{Interface, SCHEMA, SampleSource, Snapshot};
+use crate::snapshot::{DocumentError, Interface, SCHEMA, SampleSource, Snapshot};
 
 /// Members of one host.
 #[derive(Default)]
@@ -24,15 +26,57 @@ struct Group {
     links: Vec<(String, String)>,
 }
 
-/// Reads the hosts of a container in the order of their folders, and tells what was left out.
-pub(in crate::capture) fn read_all(shelf: Shelf) -> (Vec<Captured>, Vec<String>) {
-    let Shelf { members, links, notes, .. } = shelf;
-    let mut notes = notes;
-    let mut hosts = Vec::new();
-    for (root, group) in groups(members, links) {
-        hosts.extend(read(&root, group, &mut notes));
+/// What a container holds.
+#[derive(Default)]
+pub(in crate::capture) struct Found {
+    /// The hosts in the order of their folders.
+    pub hosts: Vec<Captured>,
+    /// What was left out, to be told.
+    pub notes: Vec<String>,
+    /// What is broken or missing.
+    pub lost: Vec<String>,
+}
+
+/// Reads the hosts of a container.
+pub(in crate::capture) fn read_all(shelf: Shelf) -> Found {
+    let Shelf { mut members, links, notes, bundles, .. } = shelf;
+    let mut found = Found { notes, ..Found::default() };
+    for root in bundles.roots() {
+        let path = |name: &str| if root.is_empty() { name.to_owned() } else { format!("{root}/{name}") };
+        let snapshot = members.remove(&path(SNAPSHOT));
+        members.retain(|path, _| !is_below(&root, path));
+        for (is_lost, text) in bundles.changed(&root) {
+            let told = if is_lost { &mut found.lost } else { &mut found.notes };
+            told.push(path(&printable(&text)));
+        }
+        let read = match &snapshot {
+            Some(member) if member.cut => Err("longer than what is kept of an input; left out".to_owned()),
+            Some(member) => captured(&member.text).map_err(|why| format!("this snapshot is broken: {why}")),
+            None => Err("is not there, so nothing is known of the host".to_owned()),
+        };
+        match read {
+            Ok(snapshot) => found.hosts.push(Captured { snapshot, place: root, understanding: None }),
+            Err(why) => found.lost.push(format!("{}: {why}", path(SNAPSHOT))),
+        }
     }
-    (hosts, notes)
+    for (root, group) in groups(members, links) {
+        found.hosts.extend(read(&root, group, &mut found.notes));
+    }
+    found.hosts.sort_by(|a, b| a.place.cmp(&b.place));
+    found
+}
+
+fn is_below(root: &str, path: &str) -> bool {
+    root.is_empty() || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// A snapshot of our own: what was live when it was written is a capture now.
+fn captured(text: &str) -> Result<Snapshot, DocumentError> {
+    let mut snapshot = Snapshot::from_json(text)?;
+    if snapshot.sample.source == SampleSource::Live {
+        snapshot.sample.source = SampleSource::Bundle;
+    }
+    Ok(snapshot)
 }
 
 /// Sorts the members by the folders of their hosts.
@@ -282,13 +326,8 @@ fn jobs(
     let mut met: BTreeSet<(String, Vec<String>, Option<String>)> = BTreeSet::new();
     for (path, member) in group.members {
         if path == root && is_snapshot(&member) {
-            match Snapshot::from_json(&member.text) {
-                Ok(mut snapshot) => {
-                    if snapshot.sample.source == SampleSource::Live {
-                        snapshot.sample.source = SampleSource::Bundle;
-                    }
-                    return Err(Box::new(snapshot));
-                }
+            match captured(&member.text) {
+                Ok(snapshot) => return Err(Box::new(snapshot)),
                 Err(why) => notes.push(format!("{path}: this snapshot is broken: {why}")),
             }
             continue;

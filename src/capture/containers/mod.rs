@@ -4,6 +4,7 @@
 //! handed to the readers of the tools in one fixed order, so that the order in an archive changes nothing.
 
 mod blocks;
+mod bundle;
 mod host;
 mod place;
 mod shelf;
@@ -13,5 +14,5 @@ mod tests;
 mod typed;
 
 pub(super) use blocks::{Style, read as read_blocks};
-pub(super) use host::read_all;
+pub(super) use host::{Found, read_all};
 pub(super) use shelf::Shelf;

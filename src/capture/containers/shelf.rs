@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use super::super::archive::{Visitor, cut_off, printable};
 use super::blocks::Style;
+use super::bundle::{Bundles, Hashing};
 use super::place::{Keep, Place, What, keep, what};
 use super::typed;
 
@@ -37,6 +38,8 @@ pub(in crate::capture) struct Shelf {
     pub(super) members: BTreeMap<String, Member>,
     /// Links by their path.
     pub(super) links: BTreeMap<String, String>,
+    /// Our own bundles.
+    pub(super) bundles: Bundles,
     held: usize,
     /// What was left out, to be told.
     pub(super) notes: Vec<String>,
@@ -79,6 +82,7 @@ impl Shelf {
             return Ok(());
         };
         let style = Style::of(&text);
+        self.bundles.look_at(path, &text);
         if !self.has_room(text.len() + path.len() + COST) {
             if self.full {
                 return Ok(());
@@ -100,15 +104,25 @@ impl Shelf {
 
 impl Visitor for Shelf {
     fn wants(&mut self, path: &str) -> bool {
-        what(Place::of(path), &[]) != What::Nothing
+        what(Place::of(path), &[]) != What::Nothing || self.bundles.wants(path)
     }
 
     fn file(&mut self, path: &str, content: &mut dyn Read, size: Option<u64>) -> io::Result<()> {
         let place = Place::of(path);
+        if self.bundles.is_aside(path) || what(place, &[]) == What::Nothing {
+            return self.bundles.pass(path, content);
+        }
+        let may_be_ours = self.bundles.wants(path) || Bundles::is_snapshot(path);
+        // A snapshot that is cut says nothing at all.
+        let most = if Bundles::is_snapshot(path) { MOST_HELD.saturating_sub(self.held) } else { MOST_MEMBER };
+        let mut content = Hashing::new(content);
         let (bytes, first_line, read, cut, failed) = match keep(place) {
-            Keep::Beginning => beginning(content),
-            Keep::End => end(content),
+            Keep::Beginning => beginning(&mut content, most),
+            Keep::End => end(&mut content),
         };
+        if may_be_ours {
+            self.bundles.keep(path, content);
+        }
         let short = size.filter(|size| !cut && read < *size);
         let problem = failed.or_else(|| short.map(|size| cut_off(read, size)));
         self.hold(path, bytes, first_line, cut || problem.is_some())?;
@@ -128,12 +142,12 @@ impl Visitor for Shelf {
     }
 }
 
-/// The first bytes; their first line; how many were read; true where there are more; what went wrong.
-fn beginning(content: &mut dyn Read) -> (Vec<u8>, u32, u64, bool, Option<io::Error>) {
+/// The first bytes, `most` of them; their first line; how many were read; true where there are more; what went wrong.
+fn beginning(content: &mut dyn Read, most: usize) -> (Vec<u8>, u32, u64, bool, Option<io::Error>) {
     let mut bytes = Vec::new();
-    let failed = (&mut *content).take(MOST_MEMBER as u64 + 1).read_to_end(&mut bytes).err();
-    let cut = bytes.len() > MOST_MEMBER;
-    bytes.truncate(MOST_MEMBER);
+    let failed = (&mut *content).take(most as u64 + 1).read_to_end(&mut bytes).err();
+    let cut = bytes.len() > most;
+    bytes.truncate(most);
     let read = bytes.len() as u64;
     (bytes, 1, read, cut, failed)
 }
