@@ -12,6 +12,7 @@ mod engine;
 mod healthy;
 mod hostile;
 mod laws;
+mod live_capture;
 mod namespaces;
 mod recordings;
 mod roots;
