@@ -9,7 +9,7 @@ use super::{evidence, log, pci, radios, tools, usb};
 use crate::formats::cursor::At;
 use crate::formats::shell::shell_quote;
 use crate::reading::{Gap, GapKind, Reading, Source, SourceId};
-use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, SampleSource, Snapshot};
+use crate::snapshot::{Counter, CounterBlock, Host, Interface, PciAddress, PciDevice, Route, SampleSource, Snapshot};
 
 /// Most interfaces, devices or measurements of a host.
 const MOST: usize = 10_000;
@@ -61,6 +61,10 @@ pub(super) struct Site {
     pub radios: radios::Radios,
     /// Devices on the USB that the kernel log names.
     pub usb: usb::Usb,
+    /// Bridges that do not ask themselves for netfilter: namespace, name, and where it stands.
+    pub unfiltered_bridges: Vec<(String, String, SourceId)>,
+    /// The table of IPv6 as long as that of IPv4 was not met.
+    pub routes_v6: Vec<Route>,
     /// What `ip route get` answered.
     pub ways: Ways,
     measured: Vec<Measured>,
@@ -290,6 +294,35 @@ impl Site {
         self.sysctl.insert(key, value);
     }
 
+    /// Decides on the bridges that do not ask for netfilter themselves, by the parameters of their namespace.
+    fn bridges(&mut self) {
+        const CALLS: [&str; 2] = ["net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables"];
+        let parameters = self.snapshot.host.sysctl.known();
+        let calls = CALLS.map(|key| parameters.and_then(|all| all.get(key)).filter(|value| !value.is_empty()));
+        // Without the module there are no such parameters, which a list of all shows.
+        let none = self.all_parameters && calls.iter().all(Option::is_none);
+        let on = calls.iter().flatten().any(|value| value.trim() != "0");
+        let off = none || calls.iter().all(|value| value.is_some_and(|value| value.trim() == "0"));
+        let of_parameters = self.snapshot.host.sysctl.source();
+        for (namespace, name, own) in std::mem::take(&mut self.unfiltered_bridges) {
+            let Some(at) = self.interfaces.get(&(namespace.clone(), name)).copied() else { continue };
+            let here = namespace.is_empty();
+            let gap = || {
+                Gap::new(GapKind::NotInCapture)
+                    .detail("whether its namespace hands the packets of all bridges to netfilter")
+                    .command("sysctl net.bridge.bridge-nf-call-iptables net.bridge.bridge-nf-call-ip6tables")
+            };
+            let netfilter = match of_parameters {
+                Some(source) if here && on => Reading::Known(true, source),
+                _ if here && off => Reading::Known(false, own),
+                _ => Reading::Unknown(self.snapshot.origins.gap(gap())),
+            };
+            if let Some(interface) = self.snapshot.interfaces.get_mut(at) {
+                interface.bridge.netfilter.fill(netfilter);
+            }
+        }
+    }
+
     /// What was put together, in its one order.
     pub fn finish(mut self) -> Snapshot {
         let first = |site: &mut Self, line: Option<u32>| line.map(|line| site.source(line));
@@ -314,6 +347,7 @@ impl Site {
         }
         usb::finish(&mut self);
         evidence::finish(&mut self);
+        self.bridges();
         radios::finish(&mut self);
         tools::finish(&mut self);
         pci::finish(&mut self);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::output::{attach_measured, code_of, deliver, load_rules, report_of, written_over};
+use super::output::{attach_given, code_of, deliver, load_rules, report_of, written_over};
 use super::{Output, ReportArguments, Surroundings, exit};
 use crate::capture::{self, Understanding};
 use crate::report::model::{LineLeft, Understood};
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     for input in &arguments.inputs {
         let read = capture::read(input).and_then(|mut capture| {
             for host in &mut capture.hosts {
-                attach_measured(&mut host.snapshot, &arguments.report)?;
+                attach_given(&mut host.snapshot, &arguments.report)?;
             }
             Ok(capture)
         });

@@ -105,6 +105,7 @@ fn collect(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Collec
         interval_ms: arguments.interval,
         root: arguments.root.clone(),
         namespaces: arguments.netns.clone(),
+        peer: None,
     };
     let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut stages: Vec<(String, Instant)> = vec![("start".into(), Instant::now())];

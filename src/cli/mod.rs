@@ -106,8 +106,39 @@ pub struct ReportArguments {
     /// A measured result (iperf3 as text or JSON, iperf 2, netperf, nuttcp, perftest); IFACE=FILE where addresses do not tell the interface
     #[arg(long, value_name = "[IFACE=]FILE")]
     measured: Vec<String>,
+    /// What the host is for: some rules weigh more for one kind of work than for another
+    #[arg(long, value_enum, value_name = "WORK")]
+    workload: Option<Workload>,
     #[command(flatten)]
     rules: RuleArguments,
+}
+
+/// What a host is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Workload {
+    /// Large transfers
+    Throughput,
+    /// Short answers
+    Latency,
+    /// Packets of others
+    Router,
+    /// Files or blocks for other hosts
+    Storage,
+    /// Virtual machines or containers
+    Hypervisor,
+}
+
+impl Workload {
+    /// The word of the fact `host.workload`.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Latency => "latency",
+            Self::Router => "router",
+            Self::Storage => "storage",
+            Self::Hypervisor => "hypervisor",
+        }
+    }
 }
 
 /// Which rules are in force.

@@ -6,6 +6,7 @@ use super::{FailOn, Format, ReportArguments, RuleArguments, exit};
 use crate::capture::{CaptureError, attach};
 use crate::facts::Facts;
 use crate::knowledge::Knowledge;
+use crate::reading::{Reading, Source};
 use crate::report::escape::visible;
 use crate::report::model::Report;
 use crate::report::{assemble, html, is_at_least, json, markdown, text};
@@ -83,8 +84,12 @@ pub(super) fn load_rules(arguments: &RuleArguments) -> Result<(RuleSet, Vec<Stri
     Ok((set, problems))
 }
 
-/// Reads the measured results that the user named into a snapshot.
-pub(super) fn attach_measured(snapshot: &mut Snapshot, arguments: &ReportArguments) -> Result<(), CaptureError> {
+/// Puts what the user said beside the readings into a snapshot: measured results, and what the host is for.
+pub(super) fn attach_given(snapshot: &mut Snapshot, arguments: &ReportArguments) -> Result<(), CaptureError> {
+    if let Some(workload) = arguments.workload {
+        let source = snapshot.origins.source(Source::Inferred { from: "--workload".to_owned() });
+        snapshot.host.workload = Reading::Known(workload.word().to_owned(), source);
+    }
     for given in &arguments.measured {
         let named = given.split_once('=').filter(|_| !Path::new(given).exists());
         if let Some((name, _)) = named.filter(|(name, _)| snapshot.interface(name).is_none()) {

@@ -1,8 +1,9 @@
 //! `netdoctor scan`: this host.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use super::output::{attach_measured, code_of, deliver, load_rules, report_of};
+use super::output::{attach_given, code_of, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, ToWrite, exit};
 use crate::probe::{self, Kernel};
 use crate::snapshot::Snapshot;
@@ -19,6 +20,9 @@ pub struct Arguments {
     /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
     #[arg(long, value_name = "NAME")]
     netns: Vec<String>,
+    /// Judge the way to this other end: its route, next hop, interface and connections. Sends nothing
+    #[arg(long, value_name = "ADDRESS", value_parser = peer_address)]
+    peer: Option<IpAddr>,
     /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
     #[arg(long, value_name = "DIR", default_value = "/", value_parser = folder)]
     root: PathBuf,
@@ -35,11 +39,12 @@ pub(super) struct Reading {
     pub interval_ms: u64,
     pub root: PathBuf,
     pub namespaces: Vec<String>,
+    pub peer: Option<IpAddr>,
 }
 
 impl Reading {
     pub(super) fn one_sample() -> Self {
-        Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into(), namespaces: Vec::new() }
+        Self { interfaces: Vec::new(), interval_ms: 0, root: "/".into(), namespaces: Vec::new(), peer: None }
     }
 
     /// One sample of these interfaces, of all where none is named.
@@ -74,6 +79,7 @@ pub(super) fn read<K: Kernel>(
     let options = probe::Options {
         interval_ms: reading.interval_ms,
         interfaces: reading.interfaces.iter().cloned().collect(),
+        peer: reading.peer,
         ..probe::Options::default()
     };
     let wanted = namespaces(reading, &mut kernel);
@@ -114,6 +120,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         interval_ms: arguments.interval,
         root: arguments.root.clone(),
         namespaces: arguments.netns.clone(),
+        peer: arguments.peer,
     };
     let unknown = unknown_namespaces(&arguments.netns);
     if !unknown.is_empty() {
@@ -124,7 +131,7 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         Err(output) => return output,
     };
     let mut snapshot = snapshot(&reading, surroundings);
-    if let Err(error) = attach_measured(&mut snapshot, &arguments.report) {
+    if let Err(error) = attach_given(&mut snapshot, &arguments.report) {
         return Output::failure(error.to_string(), code_of(&error));
     }
     for name in &arguments.interface {
@@ -154,6 +161,11 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         output.code = exit::INPUT;
     }
     output
+}
+
+/// An address; a name would have to be looked up by packets.
+fn peer_address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "give an IP address: names are not looked up, as that would send packets".into())
 }
 
 pub(super) fn folder(text: &str) -> Result<PathBuf, String> {

@@ -65,7 +65,19 @@ impl Count {
 /// Reads a canonical counter of the subject of this index.
 fn count(facts: &Facts<'_>, index: usize, counter: &CanonicalCounter) -> Count {
     match counter.subject {
-        CounterSubject::PciDevice => return Count::Unknown,
+        CounterSubject::PciDevice => {
+            let Some(device) = facts.snapshot().devices.get(index) else { return Count::Unknown };
+            let upstream = counter.name.ends_with("_upstream");
+            return match &device.aer {
+                // What the port above counts is not among what a function counts.
+                _ if upstream => Count::Unknown,
+                Reading::Absent(_) => Count::Absent,
+                Reading::Unknown(_) => Count::Unknown,
+                Reading::Known(block, _) => {
+                    rows::of_device(block, counter).and_then(|rows| rows.sum()).map_or(Count::Unknown, Count::Counted)
+                }
+            };
+        }
         CounterSubject::Host => {
             if let Some(derivation) = counter.derived {
                 return derived::count(facts, index, derivation);

@@ -111,6 +111,7 @@ fn readings() -> Vec<Entry> {
         "architecture" = architecture: String, "uname -m", "machine architecture";
         "os" = os: String, "cat /etc/os-release", "operating system as its release file names it";
         "platform" = platform: String, "cat /etc/os-release", "platform word, for example debian or synology_dsm";
+        "workload" = workload: String, "scan --workload WORK", "what the host is for, as the user said";
         "vendor" = vendor: String, "cat /sys/class/dmi/id/sys_vendor", "system vendor of the firmware tables";
         "product" = product: String, "cat /sys/class/dmi/id/product_name", "product name of the firmware tables";
         "is_guest" = is_guest: bool, "systemd-detect-virt --vm", "runs in a virtual machine";
@@ -142,6 +143,13 @@ fn readings() -> Vec<Entry> {
         "conntrack.buckets" = conntrack.buckets: u64, "cat /proc/sys/net/netfilter/nf_conntrack_buckets", "hash buckets of the connection table";
         "neighbours.v4" = neighbours.v4: u32, "ip -4 neigh | wc -l", "IPv4 neighbours";
         "neighbours.v6" = neighbours.v6: u32, "ip -6 neigh | wc -l", "IPv6 neighbours";
+        "peer.address" = peer.address: String, "scan --peer ADDRESS", "address of the other end that was asked about";
+        "peer.interface" = peer.interface: String, "ip route get ADDRESS", "interface that packets to it leave by";
+        "peer.source" = peer.source: String, "ip route get ADDRESS", "own address that packets to it bear";
+        "peer.gateway" = peer.gateway: String, "ip route get ADDRESS", "next hop to it";
+        "peer.mtu" = peer.mtu: Bytes, "ip route get ADDRESS", "largest packet that the route to it takes";
+        "peer.neighbour" = peer.neighbour: String, "ip neigh", "state of the next hop in the neighbour table";
+        "peer.neighbour_address" = peer.neighbour_address: String, "ip neigh", "hardware address of the next hop";
         "neighbours.failed" = neighbours.failed: u32, "ip neigh show nud failed", "neighbours that never answered";
         "privileged" = privileged: bool, "id -u", "the readings were taken with the privileges of root";
     }

@@ -7,8 +7,8 @@ use super::entry::{Entry, derived, facts, inferred};
 use super::fact::Fact;
 use super::unit::Unit;
 use super::{
-    Derived, Facts, ceilings, events, measurements, members, offload, placement, processors, rows, speed, suspects,
-    told,
+    Derived, Facts, ceilings, events, measurements, members, offload, placement, processors, protocols, rows, speed,
+    suspects, told,
 };
 use crate::lang::{Dim, State, Type, Value};
 use crate::reading::{BitsPerSecond, Bytes, Celsius, Decibel, Reading};
@@ -56,6 +56,7 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.extend(suspects::entries());
     entries.extend(told::of_interface());
     entries.extend(placement::entries());
+    entries.extend(protocols::of_interface());
     entries.extend(for_commands());
     entries.extend(processors::interface_entries());
     entries.extend([

@@ -276,6 +276,9 @@ fn children(facts: &Facts<'_>, index: usize) -> Derived {
 
 /// A key of /proc/sys/net holds the name of an interface; a dot in it is written as a slash.
 fn forwarding(facts: &Facts<'_>, index: usize) -> Derived {
+    if let Reading::Known(forwards, source) = &facts.snapshot().interfaces[index].forwarding {
+        return Derived::fact(Value::Bool(*forwards)).read_at(Some(*source));
+    }
     let Reading::Known(all, source) = &facts.snapshot().host.sysctl else { return Derived::none() };
     let name = facts.snapshot().interfaces[index].name.replace('.', "/");
     let read = |family: &str| all.get(&format!("net.{family}.conf.{name}.forwarding")).map(|value| value.trim() != "0");

@@ -1,5 +1,7 @@
 //! Facts of flows, routes, mounts and configured settings, and the gauges of the protocols.
 
+use std::collections::BTreeMap;
+
 use super::catalogue::{FLOW, INTERFACE, NFS};
 use super::entry::{Access, Entry, Put, derived};
 use super::fact::Fact;
@@ -7,6 +9,7 @@ use super::rows::row_facts;
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::lang::{Dim, Key, State, Type, Value};
+use crate::reading::numbers::plural;
 use crate::reading::{BitsPerSecond, Bytes, Reading, Seconds};
 use crate::snapshot::{
     ConfiguredSetting, CounterBlock, Flow, Growth, Host, Listener, NfsMount, Route, UdpSocket, best_route,
@@ -157,6 +160,87 @@ fn limited(facts: &Facts<'_>, index: usize, path: &str, held: fn(&Flow) -> &Read
     Derived::of(state, from)
 }
 
+/// Address and port of an end.
+fn ends(end: &str) -> (&str, &str) {
+    end.rsplit_once(':').unwrap_or((end, ""))
+}
+
+/// Facts of an interface that its connections tell.
+pub(super) fn of_interface() -> Vec<Entry> {
+    /// Connections are those of the own namespace.
+    fn own<'f>(facts: &'f Facts<'_>, index: usize) -> Option<&'f str> {
+        let interface = &facts.snapshot().interfaces[index];
+        interface.namespace.is_empty().then_some(interface.name.as_str())
+    }
+    vec![
+        derived(
+            "tcp.most_resent",
+            Type::Text,
+            Unit::Plain,
+            "connections by it that sent most segments again within the sample: own address and other end",
+            |facts, index| own(facts, index).map_or_else(Derived::none, |name| most_resent(facts, Some(name))),
+        ),
+        derived(
+            "tcp.resent",
+            Type::PLAIN,
+            Unit::Plain,
+            "segments that the connections by it sent again within the sample",
+            |facts, index| own(facts, index).map_or_else(Derived::none, |name| resent(facts, Some(name))),
+        ),
+    ]
+}
+
+/// Segments that a connection sent again within the sample.
+fn sent_again(flow: &Flow) -> Option<u64> {
+    grown(flow.samples.known()?, "retransmits")
+}
+
+/// The connections that leave by this interface; by any without one. `None` where none of them was looked at twice.
+fn sampled<'f>(flows: &'f [Flow], by: Option<&str>) -> Option<Vec<&'f Flow>> {
+    let leaves = |flow: &&Flow| by.is_none_or(|by| flow.interface.known().is_some_and(|name| name == by));
+    let flows: Vec<&Flow> = flows.iter().filter(leaves).collect();
+    (flows.is_empty() || flows.iter().any(|flow| sent_again(flow).is_some())).then_some(flows)
+}
+
+fn resent(facts: &Facts<'_>, by: Option<&str>) -> Derived {
+    let Reading::Known(flows, source) = &facts.snapshot().host.flows else { return Derived::none() };
+    let Some(flows) = sampled(flows, by) else { return Derived::none() };
+    let sum = flows.into_iter().filter_map(sent_again).fold(0u64, u64::saturating_add);
+    Derived::fact(Value::Number(sum as f64)).read_at(Some(*source))
+}
+
+/// The pair of hosts whose connections sent most segments again. A port that all of them share is the service.
+fn most_resent(facts: &Facts<'_>, by: Option<&str>) -> Derived {
+    let Reading::Known(flows, source) = &facts.snapshot().host.flows else { return Derived::none() };
+    let Some(flows) = sampled(flows, by) else { return Derived::none() };
+    let mut pairs: BTreeMap<(&str, &str), (u64, Vec<&Flow>)> = BTreeMap::new();
+    for flow in flows {
+        if let Some(again) = sent_again(flow).filter(|again| *again > 0) {
+            let pair = pairs.entry((ends(&flow.local).0, ends(&flow.peer).0)).or_default();
+            pair.0 = pair.0.saturating_add(again);
+            pair.1.push(flow);
+        }
+    }
+    // Of equal pairs the first by address.
+    let Some(((own, other), (again, flows))) = pairs.into_iter().rev().max_by_key(|(_, (again, _))| *again) else {
+        return Derived::absent(Vec::new()).read_at(Some(*source));
+    };
+    let shared = |end: fn(&Flow) -> &str| {
+        let port = ends(end(flows[0])).1;
+        flows.iter().all(|flow| ends(end(flow)).1 == port).then_some(port).filter(|port| !port.is_empty())
+    };
+    let named =
+        |address: &str, port: Option<&str>| port.map_or_else(|| address.to_owned(), |port| format!("{address}:{port}"));
+    let far = shared(|flow| &flow.peer);
+    let near = shared(|flow| &flow.local).filter(|_| far.is_none() || flows.len() == 1);
+    let way =
+        flows[0].interface.known().filter(|_| by.is_none()).map_or_else(String::new, |name| format!(" by {name}"));
+    let count = if flows.len() == 1 { String::new() } else { format!("{}, ", plural(flows.len(), "connection")) };
+    let segments = plural(usize::try_from(again).unwrap_or(usize::MAX), "segment");
+    let text = format!("{} to {}{way} ({count}{segments})", named(own, near), named(other, far));
+    Derived::fact(Value::Text(text.into())).read_at(Some(*source))
+}
+
 /// Facts of a TCP socket that waits for connections.
 pub(super) fn listener_entries() -> Vec<Entry> {
     row_facts! { Listener;
@@ -261,6 +345,20 @@ pub(super) fn gauges() -> Vec<Entry> {
         };
     }
     vec![
+        derived(
+            "tcp.most_resent",
+            Type::Text,
+            Unit::Plain,
+            "connections that sent most segments again within the sample: own address, other end, interface",
+            |facts, _| most_resent(facts, None),
+        ),
+        derived(
+            "tcp.resent",
+            Type::PLAIN,
+            Unit::Plain,
+            "segments that the connections in the list sent again within the sample",
+            |facts, _| resent(facts, None),
+        ),
         gauge!("tcp.orphans", "TCP.orphan", "connections that no program holds any more"),
         gauge!("tcp.mem_pages", "TCP.mem", "pages of memory that TCP uses"),
         gauge!("tcp.in_use", "TCP.inuse", "TCP sockets in use"),
@@ -295,4 +393,71 @@ fn set(host: &mut Host, name: &str, put: &Put) -> Result<(), String> {
         Put::Unknown(gap) => host.sockstat = Reading::Unknown(*gap),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+    use crate::lang::World;
+    use crate::reading::SourceId;
+    use crate::snapshot::{Counter, Interface, Snapshot};
+
+    fn flow(local: &str, peer: &str, interface: &str, again: &[u64]) -> Flow {
+        let known = SourceId::ASSUMED;
+        let values = again.iter().copied().map(Some).collect();
+        let samples = CounterBlock {
+            group: "tcp_info".into(),
+            source: known,
+            partial: false,
+            at_ms: (0..again.len() as u64).collect(),
+            counters: vec![Counter { name: "retransmits".into(), values }],
+        };
+        Flow {
+            local: local.into(),
+            peer: peer.into(),
+            interface: Reading::Known(interface.into(), known),
+            samples: Reading::Known(samples, known),
+            ..Flow::default()
+        }
+    }
+
+    fn told(flows: Vec<Flow>) -> [State; 2] {
+        let mut snapshot = Snapshot::default();
+        snapshot.interfaces = vec![Interface { name: "eth1".into(), ..Interface::default() }];
+        snapshot.host.flows = Reading::Known(flows, SourceId::ASSUMED);
+        let facts = Facts::new(&snapshot, Knowledge::embedded());
+        let slot = |scope| facts.catalogue().slot(scope, "tcp.most_resent").unwrap();
+        let host = Facts::entity(super::super::HOST, 0);
+        [facts.read(host, slot(super::super::HOST)), facts.read(Facts::entity(INTERFACE, 0), slot(INTERFACE))]
+    }
+
+    #[test]
+    fn the_pair_of_hosts_that_sends_most_again_is_named_with_the_port_of_the_service() {
+        let text = |text: &str| State::Known(Value::Text(text.into()));
+        let two = vec![
+            flow("192.0.2.1:40000", "192.0.2.9:5201", "eth0", &[5, 25]),
+            flow("192.0.2.1:40001", "192.0.2.9:5201", "eth0", &[0, 10]),
+            flow("192.0.2.1:445", "192.0.2.8:50000", "eth1", &[100, 107]),
+        ];
+        assert_eq!(
+            told(two),
+            [
+                text("192.0.2.1 to 192.0.2.9:5201 by eth0 (2 connections, 30 segments)"),
+                text("192.0.2.1:445 to 192.0.2.8:50000 (7 segments)"),
+            ]
+        );
+        let served = vec![
+            flow("[2001:db8::1]:445", "[2001:db8::2]:50000", "eth1", &[0, 1]),
+            flow("[2001:db8::1]:445", "[2001:db8::2]:50001", "eth1", &[0, 1]),
+        ];
+        assert_eq!(told(served)[1], text("[2001:db8::1]:445 to [2001:db8::2] (2 connections, 2 segments)"));
+    }
+
+    #[test]
+    fn without_a_second_sample_nothing_is_known_and_without_a_loss_there_is_none() {
+        assert_eq!(told(vec![flow("192.0.2.1:1", "192.0.2.9:2", "eth1", &[5])]), [State::Unknown, State::Unknown]);
+        assert_eq!(told(vec![flow("192.0.2.1:1", "192.0.2.9:2", "eth1", &[5, 5])]), [State::Absent, State::Absent]);
+        assert_eq!(told(Vec::new()), [State::Absent, State::Absent]);
+    }
 }

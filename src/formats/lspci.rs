@@ -286,6 +286,8 @@ impl Function {
             "Kernel modules" => self.modules = Some(line),
             "NUMA node" => self.numa_node = value.parse().ok().map(|node| At::new(node, line)),
             "Bus" => self.buses = self.buses.take().or_else(|| buses(value).map(|buses| At::new(buses, line))),
+            // A function without any capability has no list of them, and so no link of PCI Express either.
+            "Status" if value.starts_with("Cap- ") => self.shows_capabilities = Some(line),
             "Capabilities" if value.starts_with("<access denied>") => self.denied = Some(line),
             "Capabilities" => {
                 self.shows_capabilities.get_or_insert(line);

@@ -7,7 +7,7 @@ pub mod schema;
 
 use std::sync::OnceLock;
 
-pub use pattern::{holes, matches};
+pub use pattern::{holes, matches, unnumbered};
 pub use schema::{
     CanonicalCounter, Class, DriverCounter, DriverCounters, Drivers, EventOf, KeptForm, KeptSetting, LogEventSpec,
     Manager, Persistence, Place, Suspect, Suspects,
@@ -153,7 +153,7 @@ impl Knowledge {
 
     fn name_group(&self, driver: &str, name: &str) -> Option<&NameGroup> {
         let groups = &self.driver_counters(driver)?.names;
-        groups.iter().find(|group| group.names.iter().any(|pattern| matches(pattern, name)))
+        groups.iter().find(|group| group.names.iter().any(|pattern| matches(pattern, unnumbered(name))))
     }
 
     /// Width in bits of a driver's own counter that is known to be narrower than 64.

@@ -12,6 +12,14 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     digits > 0 && matches(rest, &tail[digits..])
 }
 
+/// A name without the `#2` that tells it from an earlier row of the same name.
+pub fn unnumbered(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((front, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => front,
+        _ => name,
+    }
+}
+
 /// The numbers that stand at the holes of `pattern` in `name`, joined by dots; empty for a pattern without holes.
 /// The name has to match.
 pub fn holes(pattern: &str, name: &str) -> String {
@@ -41,6 +49,12 @@ mod tests {
         assert!(!matches("rx_queue_{n}_drops", "rx_queue_1_drops_total"));
         assert!(!matches("rx_missed", "rx_missed_errors"));
         assert!(matches("tc{n}_rx{n}", "tc1_rx22"));
+    }
+
+    #[test]
+    fn repeated_names_are_told_apart_by_a_number_alone() {
+        assert_eq!((unnumbered("pkts rx OOB#12"), unnumbered("pkts rx OOB")), ("pkts rx OOB", "pkts rx OOB"));
+        assert_eq!((unnumbered("Tx Queue#"), unnumbered("Tx Queue##2")), ("Tx Queue#", "Tx Queue#"));
     }
 
     #[test]

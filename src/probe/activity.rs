@@ -1,5 +1,7 @@
 //! What keeps the host busy, at two moments: CPUs, interrupts, threads, control groups, connections.
 
+use std::net::IpAddr;
+
 use super::interfaces::Links;
 use super::netlink::Answer;
 use super::scan::Scan;
@@ -36,7 +38,13 @@ pub(super) fn again(scan: &mut Scan<'_>, activity: &mut Activity) {
 }
 
 /// Puts together what needs all samples.
-pub(super) fn finish(scan: &mut Scan<'_>, links: &Links, addresses: &Answer, activity: &Activity) {
+pub(super) fn finish(
+    scan: &mut Scan<'_>,
+    links: &Links,
+    addresses: &Answer,
+    activity: &Activity,
+    peer: Option<IpAddr>,
+) {
     processors::softnet(scan);
-    flows::fill(scan, links, addresses, &activity.flows, activity.again.as_ref());
+    flows::fill(scan, links, addresses, (&activity.flows, activity.again.as_ref()), peer);
 }

@@ -1,6 +1,7 @@
 //! The order of a collection: what needs no lock first, drivers last.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use super::elsewhere::{self, Namespace, Place};
 use super::kernel::Kernel;
@@ -8,7 +9,8 @@ use super::scan::Scan;
 use super::statistics::{self, Stamps};
 use super::{
     activity, bonds, configured, dcb, devlink, ethtool, filters, gauges, hardware, host, interfaces, links, log,
-    modules, netlink, networking, offers, pci, processors, qdiscs, rdma, routing, session, standard, wireless,
+    modules, netlink, networking, offers, pci, pci_state, peer, processors, qdiscs, rdma, routing, session, standard,
+    wireless,
 };
 use crate::snapshot::{SampleSource, Snapshot};
 
@@ -19,6 +21,8 @@ pub struct Options {
     pub interval_ms: u64,
     /// Names of the interfaces to show; empty for all.
     pub interfaces: BTreeSet<String>,
+    /// The other end whose way is looked up, and whose connections come before others.
+    pub peer: Option<IpAddr>,
     /// What to call the network namespace that `kernel` looks at; empty for the one of the process.
     pub namespace: String,
 }
@@ -51,6 +55,7 @@ pub fn collect_with<'k>(
     networking::parameters(&mut scan);
     gauges::collect(&mut scan);
     progress("PCI");
+    let errors_at = scan.kernel.now_ms();
     pci::collect(&mut scan);
     processors::iommu(&mut scan);
     progress("interfaces");
@@ -78,6 +83,9 @@ pub fn collect_with<'k>(
     session::default_route(&mut scan, routes);
     routing::routes(&mut scan, &found, routes);
     routing::collect(&mut scan);
+    if let Some(peer) = options.peer {
+        peer::collect(&mut scan, &found, peer);
+    }
     session::session(&mut scan, addresses);
     progress("ethtool");
     let family = offers::collect(&mut scan, &found, families);
@@ -105,6 +113,7 @@ pub fn collect_with<'k>(
         scan.kernel.sleep(options.interval_ms);
         activity::again(&mut scan, &mut activity);
         networking::again(&mut scan, &stamps.tables);
+        pci_state::again(&mut scan, errors_at);
         statistics::second_sample(&mut scan, &found, family.as_ref(), &stamps, &rdma);
         let seconds = scan.out.sample.seconds;
         for (other, place) in others.iter_mut().zip(places.iter_mut()) {
@@ -116,7 +125,7 @@ pub fn collect_with<'k>(
     }
     progress("files");
     configured::collect(&mut scan, &found);
-    activity::finish(&mut scan, &found, addresses, &activity);
+    activity::finish(&mut scan, &found, addresses, &activity, options.peer);
     progress("modules");
     modules::collect(&mut scan, &found, family.as_ref());
     let here = scan.out.interfaces.iter().any(|interface| interface.session.is_session.known() == Some(&true));

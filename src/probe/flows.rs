@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::interfaces::Links;
-use super::kernel::{Ask, Protocol, Reply, Request};
+use super::kernel::{Reply, Request};
 use super::links::{self, ip};
-use super::netlink::{self, Answer, attributes, push, text, u32_at, u64_at};
+use super::netlink::{self, Answer, attributes, text, u32_at, u64_at};
+use super::peer::route_request;
 use super::plan;
 use super::routing;
 use super::scan::Scan;
@@ -284,7 +285,15 @@ struct Candidate<'s> {
 }
 
 /// Fills the list of connections from one sample, or from two.
-pub(super) fn fill(scan: &mut Scan<'_>, links: &Links, addresses: &Answer, first: &Sample, second: Option<&Sample>) {
+/// Those to `peer` come before others.
+pub(super) fn fill(
+    scan: &mut Scan<'_>,
+    links: &Links,
+    addresses: &Answer,
+    samples: (&Sample, Option<&Sample>),
+    peer: Option<IpAddr>,
+) {
+    let (first, second) = samples;
     let latest = second.unwrap_or(first);
     if let Some(gap) = latest.gap {
         scan.out.host.flows = Reading::Unknown(gap);
@@ -309,7 +318,10 @@ pub(super) fn fill(scan: &mut Scan<'_>, links: &Links, addresses: &Answer, first
             weight: (total.saturating_sub(earlier), total),
         });
     }
-    let heaviest = |one: &Candidate<'_>| (std::cmp::Reverse(one.weight), one.now.local, one.now.peer, one.now.cookie);
+    let to_peer = |one: &Candidate<'_>| peer.is_some_and(|peer| one.now.peer.ip().to_canonical() == peer);
+    let heaviest = |one: &Candidate<'_>| {
+        (!to_peer(one), std::cmp::Reverse(one.weight), one.now.local, one.now.peer, one.now.cookie)
+    };
     let mut chosen: Vec<Candidate<'_>> = Vec::new();
     for mut group in groups.into_values() {
         group.sort_by_key(heaviest);
@@ -331,7 +343,7 @@ fn ways(scan: &mut Scan<'_>, links: &Links, chosen: &[Candidate<'_>]) -> Vec<Rea
     let mut requests = Vec::new();
     for one in chosen.iter().filter(|one| one.now.bound == 0) {
         pairs.entry((one.now.peer.ip(), one.now.local.ip())).or_insert_with(|| {
-            requests.push(route_request(one.now.peer.ip(), one.now.local.ip()));
+            requests.push(route_request(one.now.peer.ip(), Some(one.now.local.ip())));
             requests.len() - 1
         });
     }
@@ -357,24 +369,6 @@ fn ways(scan: &mut Scan<'_>, links: &Links, chosen: &[Candidate<'_>]) -> Vec<Rea
             }
         })
         .collect()
-}
-
-/// Asks for the route that packets to an address take. Sends nothing.
-fn route_request(to: IpAddr, from: IpAddr) -> Request {
-    let mut payload = vec![0; 12];
-    let mut attribute = |kind: u16, length_at: usize, address: IpAddr| {
-        let (family, octets) = match address {
-            IpAddr::V4(address) => (libc::AF_INET, address.octets().to_vec()),
-            IpAddr::V6(address) => (libc::AF_INET6, address.octets().to_vec()),
-        };
-        payload[0] = family as u8;
-        payload[length_at] = (octets.len() * 8) as u8;
-        push(&mut payload, kind, &octets);
-    };
-    attribute(1, 1, to);
-    attribute(2, 2, from);
-    let bytes = netlink::message(links::GET_ROUTE, 0, &payload).into();
-    Request::new(Ask::Netlink { protocol: Protocol::Route, bytes, limit: 1 << 16 })
 }
 
 fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, source: SourceId, after: u64) -> Flow {
@@ -457,6 +451,8 @@ fn build(scan: &mut Scan<'_>, one: &Candidate<'_>, interface: Reading<String>, s
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernel::Ask;
+    use super::super::netlink::push;
     use super::*;
 
     /// `struct inet_diag_msg` of a connection over IPv4 with these attributes.
@@ -536,10 +532,5 @@ mod tests {
     fn the_request_is_one_that_reads() {
         let Ask::Netlink { protocol, bytes, .. } = request(libc::AF_INET6).ask else { panic!() };
         assert!(netlink::only_reads(protocol, &bytes.0, None) && bytes.0.len() == 72);
-        let Ask::Netlink { protocol, bytes, .. } = route_request([192, 0, 2, 1].into(), [192, 0, 2, 2].into()).ask
-        else {
-            panic!()
-        };
-        assert!(netlink::only_reads(protocol, &bytes.0, None));
     }
 }

@@ -44,7 +44,7 @@ impl Links {
         self.by_index.get(&index).map(|at| &self.devices[*at])
     }
 
-    fn name(&self, index: u32) -> Option<&str> {
+    pub fn name(&self, index: u32) -> Option<&str> {
         self.at(index).map(|device| device.name.as_str())
     }
 }

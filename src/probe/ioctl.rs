@@ -7,6 +7,7 @@ use super::ethtool::{Bitset, FeaturesRow, LinkModesRow, PauseRow, RingsRow};
 use super::ethtool_replies::{ChannelsRow, CoalesceRow, EeeRow, FecRow, RssRow};
 use super::kernel::Request;
 use super::netlink::{text, u16_at, u32_at, u64_at};
+use crate::formats::ethtool::statistics::numbered;
 
 const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
@@ -340,8 +341,7 @@ pub(super) fn statistics(names: &[u8], values: &[u8], count: usize) -> Option<Ve
             let name = raw.trim().to_owned();
             let times: &mut u32 = seen.entry(name.clone()).or_default();
             *times += 1;
-            let name = if *times > 1 { format!("{name}#{times}") } else { name };
-            Some((name, u64_at(values, 8 + at * 8)?))
+            Some((numbered(&name, *times), u64_at(values, 8 + at * 8)?))
         })
         .collect()
 }

@@ -18,6 +18,7 @@ pub(super) struct Details {
     pub xdp: Option<XdpRow>,
     pub vlan_id: Option<u32>,
     pub bridge: Option<BridgeRow>,
+    pub forwarding: Option<bool>,
     pub tunnel: Option<Box<TunnelRow>>,
 }
 
@@ -114,6 +115,20 @@ pub(super) fn data(details: &mut Details, kind: &str, data: &[u8]) {
     }
 }
 
+/// Whether packets that come in by the link are forwarded (IFLA_AF_SPEC): the parameters of IPv4 and of IPv6.
+pub(super) fn forwarding(value: &[u8]) -> Option<bool> {
+    let conf = |family: i32, list: u16, at: usize| {
+        let list = attribute(attribute(value, u16::try_from(family).ok()?)?, list)?;
+        Some(u32_at(list, at * 4)? != 0)
+    };
+    // The kernel counts the parameters of IPv4 from 1 and sends them without a place for 0.
+    match (conf(libc::AF_INET, 1, 0), conf(libc::AF_INET6, 2, 0)) {
+        (Some(v4), v6) => Some(v4 || v6 == Some(true)),
+        (None, Some(true)) => Some(true),
+        (None, _) => None,
+    }
+}
+
 /// Whether this namespace hands the packets of every bridge to netfilter; `None` where that could not be read.
 pub(super) fn bridges_call(scan: &mut Scan<'_>, has_bridge: bool) -> Option<bool> {
     if !has_bridge {
@@ -167,6 +182,7 @@ pub(super) fn apply(
             out.xdp.mark(gap);
         }
     }
+    out.forwarding = scan.or_unknown(details.forwarding, source, why, detail);
     bridge(scan, out, details.bridge, kind, calls, source);
     tunnel(scan, out, details.tunnel.as_deref(), kind, source);
 }

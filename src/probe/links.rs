@@ -135,6 +135,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkRow> {
                 }
             }
             20 => row.alias = Some(text(value)),
+            26 => row.details.forwarding = link_details::forwarding(value),
             23 => row.stats = (0..STATS64.len()).map_while(|at| u64_at(value, at * 8)).collect(),
             33 => row.carrier = value.first().map(|carrier| *carrier != 0),
             35 => row.carrier_changes = hold_u32(value),

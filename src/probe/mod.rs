@@ -32,6 +32,7 @@ mod networking;
 mod offers;
 mod pci;
 mod pci_state;
+mod peer;
 pub mod plan;
 mod processes;
 mod processors;

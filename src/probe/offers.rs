@@ -300,7 +300,10 @@ pub(super) fn refused_features(
     let Some(wanted) = &row.wanted else { return Reading::Absent(source) };
     let refused =
         |bit: usize| row.hardware.value(bit) && !row.fixed.value(bit) && wanted.value(bit) != row.active.value(bit);
-    Reading::Known(names.iter().filter(|(bit, _)| refused(**bit)).map(|(_, name)| name.clone()).collect(), source)
+    let mut refused: Vec<String> =
+        names.iter().filter(|(bit, _)| refused(**bit)).map(|(_, name)| name.clone()).collect();
+    refused.sort();
+    Reading::Known(refused, source)
 }
 
 pub(super) fn apply_rings(interface: &mut Interface, row: RingsRow, source: SourceId) {

@@ -36,6 +36,29 @@ pub(super) fn collect(scan: &mut Scan<'_>) {
     scan.out.devices = devices;
 }
 
+/// Reads the counts of errors again; where they can't be, those of the first sample stay.
+pub(super) fn again(scan: &mut Scan<'_>, first: u64) {
+    let mut devices = std::mem::take(&mut scan.out.devices);
+    for device in &mut devices {
+        let at = device.address;
+        let Reading::Known(block, _) = &mut device.aer else { continue };
+        let replies = scan.batch(&AER.map(|(file, _)| Request::read(path(at, file))));
+        let now = scan.kernel.now_ms();
+        let told: Option<Vec<_>> = AER
+            .into_iter()
+            .zip(&replies)
+            .map(|((_, kind), reply)| Some((kind, aer::counts(&String::from_utf8_lossy(reply.bytes()?))?)))
+            .collect();
+        if let Some(told) = told {
+            let rows = told.iter().flat_map(|(kind, counts)| counts.iter().map(move |row| (kind, row)));
+            let rows: Vec<(String, u64)> =
+                rows.map(|(kind, (name, count))| (format!("{kind}.{name}"), *count)).collect();
+            block.append(now.saturating_sub(first), rows.iter().map(|(name, count)| (name.as_str(), *count)));
+        }
+    }
+    scan.out.devices = devices;
+}
+
 fn power(scan: &mut Scan<'_>, device: &mut PciDevice, [state, bound]: &[Reply; 2]) {
     let subject = device.address.to_string();
     let word = |text: &str| Some(text.trim().to_owned()).filter(|word| !word.is_empty());

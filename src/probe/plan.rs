@@ -120,6 +120,7 @@ plan! {
     PERMANENT: "net.permanent_address", "permanent hardware address", Nothing, Dump, None, Rtnl, "ethtool -P {if}";
     ADDRESSES: "net.addresses", "addresses", Nothing, Dump, None, Rtnl, "ip address";
     ROUTES: "net.routes", "routes", Nothing, Dump, None, Rtnl, "ip route show table all";
+    PEER: "net.peer", "the way to the other end", Nothing, Once, None, Rtnl, "ip route get {if}";
     RULES: "net.rules", "rules of policy routing", Nothing, Dump, None, Rtnl, "ip rule show";
     NEIGHBOURS: "net.neighbours", "neighbour tables", Nothing, Dump, None, Rtnl, "ip neigh show";
     SESSION: "host.session", "interface of this login session", Nothing, Once, None, Nothing, "who -m";

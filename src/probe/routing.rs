@@ -267,6 +267,11 @@ fn family(kind: u16, family: i32) -> Request {
     netlink::route_dump(kind, &header)
 }
 
+/// Asks for the neighbours of a family.
+pub(super) fn neighbours_request(of: i32) -> Request {
+    family(GET_NEIGHBOUR, of)
+}
+
 /// Rules and neighbours.
 pub(super) fn collect(scan: &mut Scan<'_>) {
     let requests = [

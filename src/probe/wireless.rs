@@ -86,6 +86,13 @@ pub(super) fn collect(scan: &mut Scan<'_>, links: &Links, families: &Answer) {
             None => interface.wireless.mark_absent(none),
         }
     }
+    for (place, device) in &radios {
+        let path = [b"/sys/class/net/", &device.row.raw_name[..], b"/phy80211/name"].concat();
+        let [reply] = scan.batch(&[Request::read(path)]);
+        let file = format!("/sys/class/net/{}/phy80211/name", device.name);
+        let word = |text: &str| Some(text.trim().to_owned()).filter(|word| !word.is_empty());
+        taken[*place].wireless.phy = scan.parsed(&reply, &file, &plan::WIRELESS, &device.name, word);
+    }
     if !radios.is_empty() {
         match ethtool::family_number(&families.parts, "nl80211") {
             Some(family) => ask(scan, family, &mut taken, &radios),

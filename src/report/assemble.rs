@@ -8,7 +8,7 @@ use super::model::{
     Check, ConflictLine, Evidence, Finding, HostLine, Keep, LikelyManager, Missing, NotSeen, OtherCause,
     Recommendation, Report, SCHEMA, Sample,
 };
-use super::{causes, ceilings, interfaces, next, seen, summary, unseen};
+use super::{causes, ceilings, interfaces, next, seen, summary, unseen, way};
 use crate::advice;
 use crate::facts::{Facts, INTERFACE, Unit, show};
 use crate::lang::{Key, State, Value};
@@ -21,7 +21,7 @@ use crate::snapshot::Word;
 pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranked: &[Ranked]) -> Report {
     let findings: Vec<Finding> = ranked.iter().map(|place| finding(facts, rules, diagnosis, place)).collect();
     let snapshot = facts.snapshot();
-    let interfaces = interfaces::rows(facts, &findings);
+    let mut interfaces = interfaces::rows(facts, &findings);
     let checks = checks(facts, rules, diagnosis);
     let not_seen = unseen::not_seen(facts, diagnosis);
     let idle = summary::idle(facts);
@@ -29,6 +29,8 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
     let causes = causes::causes(facts, rules, diagnosis, ranked, (&findings, &interfaces), &lacking);
     let next_command = next::command(facts, rules, diagnosis, &findings, &causes.not_decided)
         .or_else(|| first_command(&not_seen).filter(|_| findings.is_empty()));
+    let findings = way::first(facts, findings);
+    way::interface_first(facts, &mut interfaces);
     let mut report = Report {
         schema: SCHEMA.into(),
         generator: concat!("netdoctor ", env!("CARGO_PKG_VERSION")).into(),
@@ -43,6 +45,7 @@ pub fn assemble(facts: &Facts<'_>, rules: &RuleSet, diagnosis: &Diagnosis, ranke
             needs_root: snapshot.sample.needs_root.clone(),
         },
         host: host(facts),
+        way: way::sentences(facts),
         understood: None,
         shared: ceilings::shared(facts),
         host_drops: interfaces::host_drops(facts, &interfaces),

@@ -22,6 +22,7 @@ mod templates;
 pub mod text;
 mod unseen;
 mod view;
+mod way;
 
 #[cfg(test)]
 mod tests;

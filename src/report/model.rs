@@ -24,6 +24,9 @@ pub struct Report {
     pub sample: Sample,
     /// The host.
     pub host: HostLine,
+    /// The way to the other end that was asked about, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub way: Vec<String>,
     /// How much of a capture was understood; captures only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub understood: Option<Understood>,

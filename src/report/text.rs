@@ -88,6 +88,9 @@ impl Page {
     fn head(&mut self, view: &View) {
         self.paragraph(BOLD, &view.answer);
         self.paragraph(PLAIN, &view.quality);
+        for sentence in &view.way {
+            self.paragraph(PLAIN, sentence);
+        }
         let mut facts = vec![view.host_name.clone()];
         facts.extend(view.host_facts.iter().cloned());
         self.paragraph(DIM, &facts.join(", "));

@@ -8,7 +8,7 @@ use super::configuration::ConfiguredSetting;
 use super::counters::CounterBlock;
 use super::processors::{Cpu, Irqbalance, Processors, Thread};
 use super::section::section;
-use super::traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Route, UdpSocket};
+use super::traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Peer, Route, UdpSocket};
 use crate::reading::{Bytes, Reading, Seconds, SourceId, Version};
 
 section! {
@@ -24,6 +24,8 @@ section! {
         os: String,
         /// ID of os-release, or the platform that marker files name (`synology_dsm`, `qnap_qts`, `proxmox` ...).
         platform: String,
+        /// What the host is for, as the user said: `throughput`, `latency`, `router`, `storage` or `hypervisor`.
+        workload: String,
         /// System vendor of the firmware tables.
         vendor: String,
         /// Product name of the firmware tables.
@@ -85,6 +87,8 @@ section! {
         conntrack = Conntrack,
         /// Neighbour tables.
         neighbours = Neighbours,
+        /// The other end that somebody asked about.
+        peer = Peer,
     }
 }
 

@@ -382,6 +382,9 @@ pub struct Interface {
     /// Largest packet that GSO sends, in bytes.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub gso_max_size: Reading<Bytes>,
+    /// Packets of IPv4 or IPv6 that come in by it are forwarded.
+    #[serde(skip_serializing_if = "Reading::is_unasked")]
+    pub forwarding: Reading<bool>,
     /// VLAN identifier; absent for an interface that is no VLAN.
     #[serde(skip_serializing_if = "Reading::is_unasked")]
     pub vlan_id: Reading<u32>,

@@ -31,7 +31,7 @@ pub use optics::{Module, ModuleLane, ModuleThresholds};
 pub use pcie_path::pcie_ends;
 pub use processors::{Cpu, Irqbalance, Processors, Thread};
 pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
-pub use traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Route, UdpSocket};
+pub use traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Peer, Route, UdpSocket};
 pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};
 
 use std::collections::BTreeSet;
@@ -110,7 +110,10 @@ impl Snapshot {
     pub fn log_names(&self) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = self.interfaces.iter().map(|interface| interface.name.clone()).collect();
         for interface in &self.interfaces {
-            names.extend(interface.driver.name.known().cloned());
+            // What the kernel makes by itself has a driver of a common word, as `bridge`.
+            if interface.bus.known() != Some(&Bus::None) {
+                names.extend(interface.driver.name.known().cloned());
+            }
             names.extend(interface.wireless.phy.known().cloned());
             names.extend(interface.device.known().map(ToString::to_string));
         }

@@ -140,6 +140,27 @@ section! {
 }
 
 section! {
+    /// The way to the one other end that somebody asked about.
+    Peer {
+        /// Its address.
+        address: String,
+        /// Interface that packets to it leave by; absent where there is no route.
+        interface: String,
+        /// Own address that they bear.
+        source: String,
+        /// Next hop; absent where it is on the same link.
+        gateway: String,
+        /// Largest packet that the route takes, by itself or by what the kernel learned of the path; absent where only the
+        /// interface limits it.
+        mtu: Bytes,
+        /// State of the next hop in the neighbour table: `reachable`, `stale`, `failed` ...; absent without an entry.
+        neighbour: String,
+        /// Its hardware address.
+        neighbour_address: String,
+    }
+}
+
+section! {
     /// Connection tracking. Absent where it is not loaded.
     Conntrack {
         /// Entries.

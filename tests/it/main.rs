@@ -15,6 +15,7 @@ mod fuzz;
 mod healthy;
 mod hostile;
 mod laws;
+mod live_capture;
 mod namespaces;
 mod recordings;
 mod roots;

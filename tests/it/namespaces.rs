@@ -22,11 +22,11 @@ use crate::support::{Said, report, snapshot};
 static SAMPLING: Mutex<()> = Mutex::new(());
 
 /// A network namespace of the test's own; it goes when the test ends.
-struct Namespace(String);
+pub struct Namespace(String);
 
 impl Namespace {
     /// `None`, with a word on it, where none can be made.
-    fn new() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("netdoctor-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let made = Command::new("ip").args(["netns", "add", &name]).output();
@@ -49,17 +49,24 @@ impl Namespace {
         command
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) -> Said {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Runs a program in it.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> Said {
         self.command(program, arguments).output().unwrap().into()
     }
 
     /// A command line as a person types it; it must succeed.
-    fn must(&self, line: &str) {
+    pub fn must(&self, line: &str) {
         let said = self.run("sh", &["-c", line]);
         assert_eq!(said.code, 0, "{line}: {}{}", said.out, said.err);
     }
 
-    fn netdoctor(&self, arguments: &[&str]) -> Said {
+    /// Runs netdoctor in it.
+    pub fn netdoctor(&self, arguments: &[&str]) -> Said {
         self.run(env!("CARGO_BIN_EXE_netdoctor"), arguments)
     }
 
@@ -243,6 +250,23 @@ fn a_veth_without_gro_is_a_hygiene_note_where_it_matters_and_nothing_where_it_do
     assert!(own(&sends).all(|one| one.interfaces.is_empty()), "what sends has nothing to join: {:?}", found(&sends));
 }
 
+#[test]
+fn the_way_to_a_peer_is_told_and_its_interface_comes_first() {
+    let Some([host, _there]) = joined(&[("near", "far"), ("free", "other")]) else { return };
+    host.must("ip link set free mtu 1400 && ip route add 203.0.113.0/24 via 10.9.1.9 dev free mtu 1300");
+    let to = |peer: &str| json(&host.netdoctor(&["scan", "--interval", "0", "-f", "json", "--peer", peer]));
+    let direct = to("10.9.1.2");
+    assert!(direct.way[0].starts_with("Packets to 10.9.1.2 leave by free from 10.9.1.1"), "{:?}", direct.way);
+    assert!(direct.way[0].ends_with("MTU 1400."), "{:?}", direct.way);
+    assert_eq!(direct.way[1], "No TCP connection to 10.9.1.2 was open.");
+    assert_eq!(direct.interfaces[0].name, "free");
+    let routed = to("203.0.113.7");
+    assert!(routed.way[0].contains("through 10.9.1.9"), "{:?}", routed.way);
+    assert!(routed.way[0].ends_with("packets of at most 1300 B by the route."), "{:?}", routed.way);
+    assert_eq!(to("198.51.100.1").way, ["There is no route to 198.51.100.1."]);
+    assert_eq!(host.netdoctor(&["scan", "--peer", "a-name.example"]).code, 2);
+}
+
 /// The one finding that a queue dropped packets, which must be of this interface; it says as many as the table of losses.
 fn queue_of<'r>(report: &'r Report, interface: &str) -> &'r Finding {
     let queues: Vec<&Finding> = report.findings.iter().filter(|one| one.rule == "qdisc.drops-backlog").collect();
@@ -268,7 +292,10 @@ fn losses_in_a_shaper_are_placed_in_the_queue_of_its_interface() {
     let _load = Streams::new(&sender, &receiver, "10.9.0.2", 8, Duration::ZERO);
     let _bystander = Streams::new(&sender, &receiver, "10.9.1.2", 1, Duration::from_millis(10));
     let here = json(&sender.sample(&["-f", "json"]).wait_with_output().unwrap().into());
-    queue_of(&here, "shaped");
+    let queue = queue_of(&here, "shaped");
+    if sends_again {
+        assert!(queue.why.contains(" to 10.9.0.2:5201 ("), "{}", queue.why);
+    }
     // That there is a shaper is told beside what it drops.
     let others = own(&here).filter(|one| !matches!(one.rule.as_str(), "qdisc.drops-backlog" | "qdisc.shaper-present"));
     let others: Vec<&Finding> = others.collect();

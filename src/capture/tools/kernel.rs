@@ -154,6 +154,9 @@ fn put(site: &mut Site, table: &PerCpu, partial: bool) {
         for row in vectors.queues.iter().chain(&vectors.others) {
             vector_of(site, &name, row, table, partial);
         }
+        if let Reading::Known(irqs, _) = &mut site.interface(&name).irqs {
+            irqs.sort_by_key(|irq| irq.number.parse::<u32>().unwrap_or(u32::MAX));
+        }
         // An interface with one vector has it for all; else the one that bears its name alone tells of the link.
         let rows = if vectors.queues.is_empty() { vectors.others } else { vectors.queues };
         let mut counters: Vec<(String, u64)> = Vec::with_capacity(rows.len() + table.cpus.len() + 1);
@@ -225,10 +228,10 @@ mod tests {
         );
         assert!(snapshot.interface("eth9").is_none());
         let irqs = snapshot.interface("eth0").unwrap().irqs.known().unwrap();
-        assert_eq!((irqs.len(), irqs[0].number.as_str(), irqs[0].action.as_str()), (3, "58", "eth0-rx-0"));
-        assert_eq!(irqs[1].counts.known().unwrap().get("cpu2").unwrap().total(), Some(7));
+        assert_eq!((irqs.len(), irqs[0].number.as_str(), irqs[0].action.as_str()), (3, "57", "eth0"));
+        assert_eq!(irqs[2].counts.known().unwrap().get("cpu2").unwrap().total(), Some(7));
         // CPUs that never served it are left out.
-        assert!(irqs[2].counts.known().unwrap().get("cpu2").is_none());
+        assert!(irqs[0].counts.known().unwrap().get("cpu2").is_none());
     }
 
     #[test]

@@ -97,7 +97,8 @@ fn put(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: 
         "mtu" => site.put_some(name, |i| &mut i.mtu, number().map(|mtu| At::new(Bytes(mtu), line))),
         "tx_queue_len" => site.put_some(name, |i| &mut i.txqueuelen, small()),
         "ifindex" => site.put_some(name, |i| &mut i.index, small()),
-        "address" => site.put(name, |i| &mut i.address, At::new(value.to_owned(), line)),
+        "address" if value.is_empty() => site.put_absent(name, |i| &mut i.address, line),
+        "address" => site.put(name, |i| &mut i.address, At::new(plain_address(value), line)),
         "ifalias" if !value.is_empty() => site.put(name, |i| &mut i.alias, At::new(value.to_owned(), line)),
         "operstate" => {
             site.put_some(name, |i| &mut i.oper_state, OperState::from_word(value).map(|state| At::new(state, line)));
@@ -161,6 +162,15 @@ fn put(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line: 
     }
 }
 
+/// An address as `ip` prints it: that of an IPv4 tunnel has four bytes and is an IPv4 address.
+pub(super) fn plain_address(text: &str) -> String {
+    let bytes: Option<Vec<u8>> = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
+    match bytes.as_deref() {
+        Some([a, b, c, d]) => format!("{a}.{b}.{c}.{d}"),
+        _ => text.to_owned(),
+    }
+}
+
 /// Most queues of an interface.
 const MOST_QUEUES: usize = 2048;
 
@@ -172,7 +182,9 @@ fn queue(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line
         (_, Some(index)) => (true, index.parse().ok()),
         _ => return,
     };
-    let (Some(index), Some(cpus)) = (index, cpu_mask::members(value)) else { return };
+    let Some(index) = index else { return };
+    // Any file of a queue shows that it is there.
+    let cpus = cpu_mask::members(value).filter(|_| matches!(file, "rps_cpus" | "xps_cpus"));
     let mut queues = intake.site.interface(name).queues.known().cloned().unwrap_or_default();
     if queues.len() >= MOST_QUEUES {
         return;
@@ -182,11 +194,14 @@ fn queue(intake: &mut Intake<'_>, name: &str, attribute: &str, value: &str, line
         queues.len() - 1
     });
     let source = intake.site.source(line);
-    match file {
-        "rps_cpus" => queues[at].rps_cpus = Reading::Known(cpus, source),
-        "xps_cpus" => queues[at].xps_cpus = Reading::Known(cpus, source),
-        _ => return,
+    let queue = &mut queues[at];
+    match cpus {
+        Some(cpus) if tx => queue.xps_cpus = Reading::Known(cpus, source),
+        Some(cpus) => queue.rps_cpus = Reading::Known(cpus, source),
+        None => {}
     }
+    // The other is no file of such a queue.
+    if tx { &mut queue.rps_cpus } else { &mut queue.xps_cpus }.fill(Reading::Absent(source));
     queues.sort_by_key(|queue| (queue.tx, queue.index));
     intake.site.put(name, |i| &mut i.queues, At::new(queues, line));
 }

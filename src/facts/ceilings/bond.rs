@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Asked, Facts, INTERFACE, InterfaceCeiling, interface_at, path_at};
+use super::{Asked, Facts, INTERFACE, InterfaceCeiling, LinkState, interface_at, path_at};
 use crate::ceiling::Ceiling;
 use crate::ceiling::combine::{Combined, Mechanism, Part, Spread, bond, combine, group};
 use crate::snapshot::Interface;
@@ -45,7 +45,14 @@ pub(super) fn fill(result: &mut InterfaceCeiling, facts: &Facts<'_>, index: usiz
     let members = carrying(facts, index, spread);
     let parts: Option<Vec<Combined>> =
         members.iter().map(|member| interface_at(facts, *member, asked).combined).collect();
-    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else { return };
+    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+        // It has a ceiling: that of members of which not enough was read.
+        if !members.is_empty() {
+            result.link_state = LinkState::Unknown;
+            result.link_from = facts.key(INTERFACE, index, "stack.members");
+        }
+        return;
+    };
     let alone: Vec<Ceiling> = parts.iter().map(|part| part.ceiling.clone()).collect();
     let Some(together) = bond(&alone, spread, None) else { return };
     let mut whole = vec![Part { mechanism: parts[0].binding, ceiling: together }];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Counted, activity, made_up};
 use crate::knowledge::schema::{DriverCounters, GenericCounter};
-use crate::knowledge::{CanonicalCounter, DriverCounter, Knowledge, holes, matches};
+use crate::knowledge::{CanonicalCounter, DriverCounter, Knowledge, holes, matches, unnumbered};
 use crate::reading::{Reading, SourceId};
 use crate::snapshot::{Counter, CounterBlock, Growth, Host, Interface, Qdisc};
 
@@ -217,7 +217,7 @@ impl<'a> Ask<'a> {
             .counters
             .iter()
             .filter_map(|counter| {
-                let pattern = patterns.iter().find(|pattern| matches(pattern, &counter.name))?;
+                let pattern = patterns.iter().find(|pattern| matches(pattern, unnumbered(&counter.name)))?;
                 let width = if counter.growth() == Growth::Reset {
                     self.driver.and_then(|driver| self.knowledge.counter_width(driver, &counter.name))
                 } else {
@@ -235,9 +235,9 @@ impl<'a> Ask<'a> {
             return String::new();
         }
         if pattern.contains("{n}") {
-            return holes(pattern, &counter.name);
+            return holes(pattern, unnumbered(&counter.name));
         }
-        let like = block.counters.iter().filter(|other| other.name == counter.name);
+        let like = block.counters.iter().filter(|other| unnumbered(&other.name) == unnumbered(&counter.name));
         like.take_while(|other| !std::ptr::eq(*other, counter)).count().to_string()
     }
 
@@ -339,7 +339,7 @@ fn of_block<'a>(block: &'a CounterBlock, source: &GenericCounter) -> Option<Rows
         let plus: Vec<Row<'a>> = block
             .counters
             .iter()
-            .filter(|counter| matches(pattern, &counter.name))
+            .filter(|counter| matches(pattern, unnumbered(&counter.name)))
             .map(|counter| Row { counter, width: source.width, instance: holes(pattern, &counter.name) })
             .collect();
         if !plus.is_empty() {
@@ -364,12 +364,21 @@ pub(super) fn of_host<'a>(host: &'a Host, counter: &'a CanonicalCounter) -> Opti
     })
 }
 
+/// A canonical counter of a PCI function: errors of one kind, each by its own name.
+pub(super) fn of_device<'a>(block: &'a CounterBlock, counter: &CanonicalCounter) -> Option<Rows<'a>> {
+    let kind = counter.generic.first()?.group.strip_prefix("aer_")?;
+    let is_of = |name: &str| name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('.'));
+    let plus = block.counters.iter().filter(|row| is_of(&row.name));
+    let plus: Vec<Row<'a>> = plus.map(|counter| Row { counter, width: None, instance: String::new() }).collect();
+    (!plus.is_empty()).then(|| Rows::of(block, plus))
+}
+
 /// The sum of rows of the driver's statistics that match one of the patterns; `None` if there is none.
 pub(super) fn sum_of(block: &CounterBlock, patterns: &[String]) -> Option<Counted> {
     let plus: Vec<Row<'_>> = block
         .counters
         .iter()
-        .filter(|counter| patterns.iter().any(|pattern| matches(pattern, &counter.name)))
+        .filter(|counter| patterns.iter().any(|pattern| matches(pattern, unnumbered(&counter.name))))
         .map(|counter| Row { counter, width: None, instance: String::new() })
         .collect();
     Rows::of(block, plus).sum()

@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::knowledge::Knowledge;
 use crate::lang::World;
 use crate::reading::{BitsPerSecond, Seconds};
-use crate::snapshot::{Counter, CounterBlock, Interface, Qdisc, Snapshot};
+use crate::snapshot::{Counter, CounterBlock, Interface, PciDevice, Qdisc, Snapshot};
 
 fn known<T>(value: T) -> Reading<T> {
     Reading::Known(value, SourceId::ASSUMED)
@@ -277,6 +277,21 @@ fn absent_is_what_the_driver_does_not_count_and_unknown_what_nobody_looked_up() 
     assert_eq!(facts(&made_up).count(0, "qdisc_dropped"), Count::Unknown, "its queues were not read");
     assert_eq!(total(&facts(&made_up), "rx_dropped"), Some(7));
     assert_eq!(facts(&made_up).count(0, "aer_correctable"), Count::Unknown);
+}
+
+#[test]
+fn errors_of_a_function_are_added_by_their_kind() {
+    let rows: &[(&str, &[u64])] =
+        &[("correctable.RxErr", &[3, 5]), ("correctable.BadTLP", &[1, 1]), ("fatal.TLP", &[0, 0])];
+    let mut host = snapshot(Vec::new());
+    host.devices = vec![PciDevice { aer: known(block("aer", rows)), ..PciDevice::default() }];
+    let of = |name: &str| facts(&host).count(0, name).counted();
+    let correctable = of("aer_correctable").unwrap();
+    assert_eq!((correctable.total, correctable.growth), (6, Some(2)));
+    assert_eq!(of("aer_fatal").unwrap().total, 0);
+    assert_eq!((of("aer_nonfatal"), of("aer_correctable_upstream")), (None, None), "no such row was read");
+    host.devices[0].aer = Reading::Absent(SourceId::ASSUMED);
+    assert_eq!(facts(&host).count(0, "aer_correctable"), Count::Absent);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `ethtool -S` and its kin.
 
+use std::collections::BTreeMap;
+
 use crate::formats::cursor::{At, Cursor};
 
 /// Rows `name: number` under a headline.
@@ -39,6 +41,11 @@ pub fn is_row(text: &str) -> bool {
     matches!(row(text), Some(Some(_)))
 }
 
+/// The name of a counter that a driver repeats, for each queue say: the second is `NAME#2`.
+pub fn numbered(name: &str, times: u32) -> String {
+    if times > 1 { format!("{name}#{times}") } else { name.to_owned() }
+}
+
 /// Reads the statistics; without a headline the first line must be a row.
 pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
     let mut statistics = Statistics::default();
@@ -48,11 +55,16 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Option<Statistics> {
     } else if !cursor.peek().is_some_and(|line| is_row(line.text)) {
         return None;
     }
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     while let Some(found) = cursor.take_if(|text| row(text).filter(|row| row.is_some() || text.starts_with(' '))) {
         if statistics.line == 0 {
             statistics.line = found.line;
         }
-        statistics.rows.extend(found.value.map(|(name, value)| (name.to_owned(), value)));
+        statistics.rows.extend(found.value.map(|(name, value)| {
+            let times = seen.entry(name.to_owned()).or_default();
+            *times += 1;
+            (numbered(name, *times), value)
+        }));
     }
     Some(statistics)
 }
@@ -65,7 +77,8 @@ mod tests {
     #[test]
     fn names_hold_colons_and_spaces() {
         let text = "NIC statistics:\n     rx_packets: 18446744073709551615\n     rxq0: rx_pkts: 5\n     [0]: tx_bytes: 7\n\
-                    \u{20}    Rx Jabber: 0\n     heading:\n     port.rx_bytes: 9\n     broken: -1\n$ next";
+                    \u{20}    Rx Jabber: 0\n     heading:\n     port.rx_bytes: 9\n     broken: -1\n\
+                    \u{20}    Rx Jabber: 3\n$ next";
         let lines = lines(text);
         let mut cursor = Cursor::new(&lines);
         let statistics = parse(&mut cursor).unwrap();
@@ -77,7 +90,8 @@ mod tests {
                 ("rxq0: rx_pkts", 5),
                 ("[0]: tx_bytes", 7),
                 ("Rx Jabber", 0),
-                ("port.rx_bytes", 9)
+                ("port.rx_bytes", 9),
+                ("Rx Jabber#2", 3)
             ]
         );
         assert_eq!((statistics.line, cursor.peek().unwrap().text), (1, "$ next"));

@@ -210,12 +210,48 @@ fn neighbour(item: &Map<String, Value>) -> Option<Neighbour> {
         device: text(item, "dev")?,
         hardware: text(item, "lladdr"),
         state: state.map(str::to_owned),
+        is_learned: item.contains_key("extern_learn"),
     })
 }
 
 fn rule(item: &Map<String, Value>) -> Option<Rule> {
-    let source = text(item, "src").unwrap_or_default();
-    Some(Rule { priority: number(item, "priority")?, text: format!("from {source}"), table: text(item, "table") })
+    let with_length = |address: &str, length: &str| {
+        let address = text(item, address)?;
+        Some(number(item, length).map_or(address.clone(), |length| format!("{address}/{length}")))
+    };
+    let mut words = if item.contains_key("not") { "not from ".to_owned() } else { "from ".to_owned() };
+    words += &with_length("src", "srclen")?;
+    let to = with_length("dst", "dstlen").map(|to| format!("to {to}"));
+    let mark = text(item, "fwmark").map(|mark| match text(item, "fwmask") {
+        Some(mask) => format!("fwmark {mark}/{mask}"),
+        None => format!("fwmark {mark}"),
+    });
+    let named = |key: &str| Some(format!("{key} {}", item.get(key).and_then(plain)?));
+    let ports = |key: &str| {
+        let (first, last) = (number(item, &format!("{key}_start"))?, number(item, &format!("{key}_end"))?);
+        Some(format!("{key} {first}-{last}"))
+    };
+    let of_vrf = || item.contains_key("l3mdev").then(|| "[l3mdev-table]".to_owned());
+    let table = text(item, "table").or_else(of_vrf);
+    let action = match (&table, text(item, "action")) {
+        (Some(table), _) => Some(format!("lookup {table}")),
+        (None, None) if item.contains_key("goto") => named("goto"),
+        (None, action) => action,
+    };
+    let parts = [
+        to,
+        mark,
+        named("iif"),
+        named("oif"),
+        named("ipproto"),
+        named("sport").or_else(|| ports("sport")),
+        named("dport").or_else(|| ports("dport")),
+        action,
+    ];
+    for part in parts.into_iter().flatten() {
+        words = format!("{words} {part}");
+    }
+    Some(Rule { priority: number(item, "priority")?, text: words, table })
 }
 
 #[cfg(test)]
@@ -272,7 +308,10 @@ mod tests {
         let Some(Document::Rules(rules)) = read(r#"[{"priority":0,"src":"all","table":"local"}]"#) else {
             panic!("no rules")
         };
-        assert_eq!(rules[0].table.as_deref(), Some("local"));
+        assert_eq!((rules[0].table.as_deref(), rules[0].text.as_str()), (Some("local"), "from all lookup local"));
+        let text = r#"[{"priority":7,"not":null,"src":"192.0.2.0","srclen":24,"fwmark":"0x7","fwmask":"0xff","iif":"eth0","table":"100"}]"#;
+        let Some(Document::Rules(rules)) = read(text) else { panic!("no rules") };
+        assert_eq!(rules[0].text, "not from 192.0.2.0/24 fwmark 0x7/0xff iif eth0 lookup 100");
         for other in ["[]", "{}", "[1]", r#"[{"id":1}]"#, r#"[{"ifname":"eth0","rx":1}]"#] {
             assert_eq!(read(other), None, "{other}");
         }

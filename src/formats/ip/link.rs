@@ -294,7 +294,9 @@ fn detail(link: &mut Link, state: &mut State, text: &str, line: u32) -> bool {
         }
         link.hardware = Some(At::new(hardware.to_owned(), line));
         link.details.add(text, line);
-        link.address = link.details.after(word).filter(|at| at.value != "brd").map(|at| at.map(str::to_owned));
+        // A device without an address goes on with the details.
+        let is_address = |text: &str| text.contains([':', '.']);
+        link.address = link.details.after(word).filter(|at| is_address(at.value)).map(|at| at.map(str::to_owned));
         return true;
     }
     if let Some(address) = address::address(text, line) {

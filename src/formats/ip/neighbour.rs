@@ -18,6 +18,15 @@ pub struct Neighbour {
     pub hardware: Option<String>,
     /// State as `ip neigh` prints it; none in the older forms, which have only complete or not.
     pub state: Option<String>,
+    /// Somebody else put it there, such as a routing daemon.
+    pub is_learned: bool,
+}
+
+impl Neighbour {
+    /// True for an entry that counts against the limit of the table: the kernel does not count what it may not throw away.
+    pub fn is_counted(&self) -> bool {
+        !self.is_learned && !matches!(self.state.as_deref(), Some("PERMANENT" | "NOARP"))
+    }
 }
 
 /// A line of `ip neigh`.
@@ -31,7 +40,8 @@ pub fn row(text: &str) -> Option<Neighbour> {
         return None;
     }
     let device = words.after("dev")?.value.to_owned();
-    Some(Neighbour { address, device, hardware, state: state.map(|state| (*state).to_owned()) })
+    let is_learned = words.has("extern_learn");
+    Some(Neighbour { address, device, hardware, state: state.map(|state| (*state).to_owned()), is_learned })
 }
 
 /// The headline of `arp -n`, and that of /proc/net/arp.
@@ -48,7 +58,10 @@ pub fn arp_row(text: &str) -> Option<Neighbour> {
     // ? (192.0.2.1) at 02:00:00:00:00:05 [ether] on eth0
     if let [_, address, "at", at, .., "on", device] = words.as_slice() {
         let address = address.strip_prefix('(')?.strip_suffix(')')?.parse().ok()?;
-        return Some(Neighbour { address, device: (*device).to_owned(), hardware: hardware(at), state: None });
+        let device = (*device).to_owned();
+        // `PERM` follows what an administrator entered.
+        let state = words.contains(&"PERM").then(|| "PERMANENT".to_owned());
+        return Some(Neighbour { address, device, hardware: hardware(at), state, is_learned: false });
     }
     let (first, last) = (words.first()?, words.last()?);
     let address = first.parse().ok()?;
@@ -58,7 +71,9 @@ pub fn arp_row(text: &str) -> Option<Neighbour> {
         address,
         device: (*last).to_owned(),
         hardware: found,
-        state: None,
+        // The flag M of `arp -n`, and the bit 4 of /proc/net/arp.
+        state: words.iter().any(|word| matches!(*word, "CM" | "0x6")).then(|| "PERMANENT".to_owned()),
+        is_learned: false,
     })
 }
 

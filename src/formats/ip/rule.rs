@@ -16,8 +16,7 @@ pub fn row(text: &str) -> Option<Rule> {
     let (priority, rest) = text.trim().split_once(':')?;
     let priority = priority.parse().ok()?;
     let rest = rest.trim();
-    let rest = rest.strip_prefix("not ").unwrap_or(rest);
-    if !rest.starts_with("from ") {
+    if !rest.strip_prefix("not ").unwrap_or(rest).starts_with("from ") {
         return None;
     }
     let mut words = rest.split_ascii_whitespace().skip_while(|word| *word != "lookup" && *word != "table");
@@ -33,7 +32,9 @@ mod tests {
     fn rules_name_their_table() {
         let rule = row("32766:\tfrom all lookup main ").unwrap();
         assert_eq!((rule.priority, rule.table.as_deref()), (32766, Some("main")));
-        assert_eq!(row("100:\tnot from all fwmark 0xca6c lookup 51820").unwrap().table.as_deref(), Some("51820"));
+        let inverted = row("100:\tnot from all fwmark 0xca6c lookup 51820").unwrap();
+        assert_eq!(inverted.table.as_deref(), Some("51820"));
+        assert_eq!(inverted.text, "not from all fwmark 0xca6c lookup 51820");
         assert_eq!(row("5: from 10.0.0.0/8 unreachable").unwrap().table, None);
         for other in ["2: eth0: <UP> mtu 1500", "a: from all", "1", ""] {
             assert_eq!(row(other), None, "{other}");

@@ -35,6 +35,8 @@ pub struct View {
     pub answer: String,
     /// How good the sample was and what could not be seen.
     pub quality: String,
+    /// The way to the other end that was asked about.
+    pub way: Vec<String>,
     pub interfaces: Grid,
     /// Virtual interfaces that are alike, one line per verdict.
     pub alike: Vec<String>,
@@ -249,6 +251,7 @@ impl View {
             host_facts: host_facts(report),
             answer: escape::prose(&report.answer),
             quality: quality(report),
+            way: report.way.iter().map(|sentence| escape::prose(sentence)).collect(),
             interfaces: interface_grid(&rows),
             alike,
             aliases: aliases(report),

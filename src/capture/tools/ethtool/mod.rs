@@ -12,7 +12,7 @@ use super::{Intake, Tool};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::ethtool::table::{self, Shape};
 use crate::formats::ethtool::{driver, features, headed, settings as settings_format, statistics};
-use crate::reading::Reading;
+use crate::reading::{Reading, SourceId};
 use crate::snapshot::{Bus, Feature, InterfaceKind};
 
 pub(super) static TOOLS: &[Tool] = &[
@@ -156,6 +156,19 @@ fn write_refusal<T>(
     }
 }
 
+/// Says of a whole section that the driver has no such thing, where the command was refused for that.
+fn mark_refusal(
+    intake: &mut Intake<'_>,
+    refusal: &At<Refusal>,
+    mark: impl Fn(&mut crate::snapshot::Interface, SourceId),
+) {
+    let named = device(intake.command).filter(|name| super::is_interface_name(name));
+    if let (Refusal::Unsupported, Some(name)) = (refusal.value, named) {
+        let source = intake.site.source(refusal.line);
+        mark(intake.site.interface(name), source);
+    }
+}
+
 fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(refusal) = refused(cursor, intake) {
         write_refusal(intake, &refusal, |interface| &mut interface.driver.name);
@@ -173,8 +186,17 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         site.interface(&name).kind.fill(Reading::Known(kind.value, source));
     }
     site.put_some(&name, |interface| &mut interface.driver.name, full(info.name));
-    site.put_some(&name, |interface| &mut interface.driver.version, full(info.version));
-    site.put_some(&name, |interface| &mut interface.driver.firmware, full(info.firmware));
+    // A line with nothing behind it says that there is none.
+    let mut field =
+        |leaf: fn(&mut crate::snapshot::Interface) -> &mut Reading<String>, value: Option<At<String>>| match value {
+            Some(At { value, line }) if matches!(value.as_str(), "" | "N/A" | "n/a") => {
+                site.put_absent(&name, leaf, line)
+            }
+            value => site.put_some(&name, leaf, value),
+        };
+    field(|interface| &mut interface.driver.version, info.version);
+    field(|interface| &mut interface.driver.firmware, info.firmware);
+    field(|interface| &mut interface.driver.bus_info, info.bus_info.clone());
     let Some(bus) = info.bus_info else { return };
     if let Ok(address) = bus.value.parse() {
         site.put(&name, |interface| &mut interface.device, At::new(address, bus.line));
@@ -185,7 +207,6 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
             site.put(&name, |interface| &mut interface.bus, At::new(Bus::Usb, bus.line));
         }
     }
-    site.put_some(&name, |interface| &mut interface.driver.bus_info, full(Some(bus)));
 }
 
 /// The kind of interface that a driver makes, for those that make one kind only.

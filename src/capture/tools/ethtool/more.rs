@@ -1,18 +1,19 @@
 //! Outputs of ethtool that tell of the module, of hashing and the like, and its JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::super::super::command::Command;
-use super::super::super::site::Site;
+use super::super::super::site::{Refusal, Site};
+use super::super::sysfs::plain_address;
 use super::super::{Intake, Tool, is_interface_name};
-use super::{asks, device, refused, write_refusal};
+use super::{asks, device, mark_refusal, refused, write_refusal};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::ethtool::module::{self, Module};
-use crate::formats::ethtool::{lists, statistics};
+use crate::formats::ethtool::{features, lists, statistics};
 use crate::formats::json;
-use crate::reading::{Celsius, Decibel, Reading};
+use crate::reading::{Celsius, Decibel, Reading, SourceId};
 use crate::snapshot::{Feature, Interface, LinkModes, ModuleLane};
 
 pub(in super::super) static TOOLS: &[Tool] = &[
@@ -102,6 +103,7 @@ fn begins_module(cursor: &Cursor<'_>) -> bool {
 fn modules(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(refusal) = refused(cursor, intake) {
         write_refusal(intake, &refusal, |interface| &mut interface.module.identifier);
+        mark_refusal(intake, &refusal, |interface, source| interface.module.mark_absent(source));
         return;
     }
     let Some(found) = module::parse(cursor) else { return };
@@ -176,6 +178,7 @@ fn module_of(site: &mut Site, name: &str, found: Module, filtered: bool) {
 fn hashing(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     if let Some(refusal) = refused(cursor, intake) {
         write_refusal(intake, &refusal, |interface| &mut interface.rss.table);
+        mark_refusal(intake, &refusal, |interface, source| interface.rss.mark_absent(source));
         return;
     }
     let Some(found) = lists::hashing(cursor).filter(|found| is_interface_name(&found.interface)) else { return };
@@ -237,15 +240,20 @@ fn address(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     };
     let name = intake.interface_or_stand_in(device(intake.command), found.line);
     match found.value {
-        Some(address) => intake.site.put(&name, |i| &mut i.permanent_address, At::new(address, found.line)),
+        Some(address) => {
+            let address = plain_address(&address);
+            intake.site.put(&name, |i| &mut i.permanent_address, At::new(address, found.line));
+        }
         None => intake.site.put_absent(&name, |i| &mut i.permanent_address, found.line),
     }
 }
 
 /// `ethtool --json -k eth0` and its kin: an array with an object for each interface.
 fn documents(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
-    if refused(cursor, intake).is_some() {
-        return;
+    if let Some(refusal) = refused(cursor, intake) {
+        // Versions that print an empty document after their complaint print it on a line of its own.
+        cursor.take_if(|text| matches!(text.trim(), "[ ]" | "[]").then_some(()));
+        return refuse(intake, &refusal);
     }
     let Some(found) = json::take(cursor) else { return };
     let Some(command) = intake.command else { return };
@@ -257,13 +265,51 @@ fn documents(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     }
 }
 
+/// What a driver lacks by a refusal, whichever form the command asked for.
+fn refuse(intake: &mut Intake<'_>, refusal: &At<Refusal>) {
+    let Some(command) = intake.command else { return };
+    let is = |options: &[&str]| asks(command, options);
+    let mark: fn(&mut Interface, SourceId) = if is(&["-k", "--show-features", "--show-offload"]) {
+        return write_refusal(intake, refusal, |i| &mut i.features);
+    } else if is(&["-g", "--show-ring"]) {
+        |i, source| i.ring.mark_absent(source)
+    } else if is(&["-l", "--show-channels"]) {
+        |i, source| i.channels.mark_absent(source)
+    } else if is(&["-a", "--show-pause"]) {
+        |i, source| i.pause.mark_absent(source)
+    } else if is(&["-c", "--show-coalesce"]) {
+        |i, source| i.coalesce.mark_absent(source)
+    } else if is(&["--show-eee"]) {
+        |i, source| i.eee.mark_absent(source)
+    } else if is(&["--show-fec"]) {
+        |i, source| i.fec.mark_absent(source)
+    } else if is(&["-m", "--dump-module-eeprom", "--module-info"]) {
+        |i, source| i.module.mark_absent(source)
+    } else if is(&["-x", "--show-rxfh", "--show-rxfh-indir"]) {
+        |i, source| i.rss.mark_absent(source)
+    } else {
+        return;
+    };
+    mark_refusal(intake, refusal, mark);
+}
+
 type Leaf<T> = fn(&mut Interface) -> &mut Reading<T>;
 
 fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value, line: u32) {
     let is = |options: &[&str]| asks(command, options);
     let site = &mut *intake.site;
     site.interface(name);
+    // Versions up to 6.1 print true for whatever a driver answers here: only a false shows that this one does not.
+    fn any_false(value: &Value) -> bool {
+        match value {
+            Value::Object(rows) => rows.values().any(any_false),
+            other => *other == Value::Bool(false),
+        }
+    }
     let flags = |pairs: &[(&str, Leaf<bool>)], site: &mut Site| {
+        if !any_false(one) {
+            return;
+        }
         for (path, leaf) in pairs {
             site.put_some(name, leaf, one.pointer(path).and_then(Value::as_bool).map(|flag| At::new(flag, line)));
         }
@@ -275,19 +321,23 @@ fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value,
         }
     };
     if is(&["-k", "--show-features", "--show-offload"]) {
-        let rows = one.as_object().into_iter().flatten().filter_map(|(name, row)| {
+        let feature = |name: &str, row: &Value| {
             let active = row.get("active")?.as_bool()?;
             let fixed = row.get("fixed").and_then(Value::as_bool).unwrap_or(false);
-            let name = crate::formats::ethtool::features::kernel_name(name).to_owned();
-            Some((name, Feature { active, changeable: !fixed }))
-        });
+            Some((features::kernel_name(name).to_owned(), Feature { active, changeable: !fixed }))
+        };
+        // Groups first, so that the rows of their members win.
+        let (groups, members): (Vec<_>, Vec<_>) =
+            one.as_object().into_iter().flatten().partition(|(name, _)| features::kernel_name(name) != name.as_str());
+        let rows = groups.iter().chain(&members).filter_map(|(name, row)| feature(name, row));
         site.put(name, |i| &mut i.features, At::new(rows.collect(), line));
-        let refused = one.as_object().into_iter().flatten().filter_map(|(name, row)| {
+        let refused = groups.iter().chain(&members).filter_map(|(name, row)| {
             let flag = |key: &str| row.get(key).and_then(Value::as_bool);
             (flag("requested")? != flag("active")? && flag("fixed") == Some(false))
-                .then(|| crate::formats::ethtool::features::kernel_name(name).to_owned())
+                .then(|| features::kernel_name(name).to_owned())
         });
-        site.put(name, |i| &mut i.features_refused, At::new(refused.collect(), line));
+        let refused: BTreeSet<String> = refused.collect();
+        site.put(name, |i| &mut i.features_refused, At::new(refused.into_iter().collect(), line));
     } else if is(&["-a", "--show-pause"]) {
         flags(
             &[

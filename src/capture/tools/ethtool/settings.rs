@@ -16,8 +16,17 @@ pub(super) fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let site = &mut *intake.site;
     let unsaid = |what: &str| Gap::new(GapKind::DriverUnknown).detail(format!("ethtool prints {what}"));
     let modes = |found: Option<At<_>>| found.map(|at| at.map(LinkModes));
-    site.put_some(&name, |i| &mut i.link.supported, modes(found.supported));
-    site.put_some(&name, |i| &mut i.link.advertised, modes(found.advertised));
+    // A driver that lists nothing at all has no modes.
+    match (&found.supported, &found.advertised) {
+        (Some(supported), Some(advertised)) if supported.value.is_empty() && advertised.value.is_empty() => {
+            site.put_absent(&name, |i| &mut i.link.supported, supported.line);
+            site.put_absent(&name, |i| &mut i.link.advertised, advertised.line);
+        }
+        _ => {
+            site.put_some(&name, |i| &mut i.link.supported, modes(found.supported));
+            site.put_some(&name, |i| &mut i.link.advertised, modes(found.advertised));
+        }
+    }
     match found.partner {
         Some(partner) if partner.value.is_empty() => {
             site.put_gap(&name, |i| &mut i.link.partner, unsaid("Not reported"));

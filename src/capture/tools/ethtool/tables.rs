@@ -1,6 +1,7 @@
 //! The tables of ethtool: rings, channels, pause, coalescing, EEE, FEC.
 
-use super::{Intake, device, refused, write_refusal};
+use super::super::super::site::Refusal;
+use super::{Intake, device, mark_refusal, refused, write_refusal};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::ethtool::switch;
 use crate::formats::ethtool::table::{self, Shape, Table};
@@ -20,10 +21,19 @@ fn table<T>(
     shape: &Shape,
     leaves: &[Leaf<T>],
 ) -> Option<(String, Table)> {
-    if let Some(refusal) = refused(cursor, intake) {
+    // What a whole section is told by, these leaves are not all of.
+    let refuse = |intake: &mut Intake<'_>, refusal: &At<Refusal>| {
         for leaf in leaves {
-            write_refusal(intake, &refusal, leaf);
+            write_refusal(intake, refusal, leaf);
         }
+        mark_refusal(intake, refusal, |interface, source| match shape.headlines {
+            headlines if headlines == table::COALESCE.headlines => interface.coalesce.mark_absent(source),
+            headlines if headlines == table::FEC.headlines => interface.fec.mark_absent(source),
+            _ => {}
+        });
+    };
+    if let Some(refusal) = refused(cursor, intake) {
+        refuse(intake, &refusal);
         return None;
     }
     let found = table::parse(cursor, shape)?;
@@ -33,9 +43,7 @@ fn table<T>(
     if found.rows.is_empty()
         && let Some(refusal) = refused(cursor, intake)
     {
-        for leaf in leaves {
-            write_refusal(intake, &refusal, leaf);
-        }
+        refuse(intake, &refusal);
     }
     Some((name, found))
 }

@@ -11,7 +11,7 @@ use crate::formats::ip::brief;
 use crate::formats::ip::json::Document;
 use crate::formats::ip::link::{self, Link, Lower};
 use crate::reading::{Bytes, Reading};
-use crate::snapshot::{BondMember, InterfaceKind, OperState, Word, XdpMode, natural};
+use crate::snapshot::{BondMember, Bus, InterfaceKind, OperState, Word, XdpMode, natural};
 
 /// As deep as the kernel lets devices be stacked.
 const DEEPEST: usize = 8;
@@ -66,10 +66,21 @@ fn put(intake: &mut Intake<'_>, asked: &Asked<'_>, link: &Link, tags: &Tags<'_>)
         Some(At { value: 0, line }) => site.put_absent(&name, |i| &mut i.mtu_max, line),
         most => site.put_some(&name, |i| &mut i.mtu_max, most.map(bytes)),
     }
-    site.put_some(&name, |i| &mut i.address, link.address.clone());
+    match (&link.hardware, &link.address) {
+        (Some(hardware), None) if hardware.value == "none" => {
+            site.put_absent(&name, |i| &mut i.address, hardware.line);
+        }
+        (_, address) => site.put_some(&name, |i| &mut i.address, address.clone()),
+    }
     let permanent = link.detail("permaddr").map(|at| at.map(str::to_owned));
     site.put_some(&name, |i| &mut i.permanent_address, permanent);
-    site.put_some(&name, |i| &mut i.alias, link.alias.clone());
+    match &link.alias {
+        // `ip link` prints it below the hardware address; `ip addr` does with -d only.
+        None if whole_list && link.hardware.is_some() && (asked.is_about("link") || link.is_detailed()) => {
+            site.put_absent(&name, |i| &mut i.alias, line);
+        }
+        alias => site.put_some(&name, |i| &mut i.alias, alias.clone()),
+    }
     site.put_some(&name, |i| &mut i.kind, kind(link));
     site.put_some(&name, |i| &mut i.vlan_tags, tags.count(link).map(|tags| At::new(tags, line)));
     if link.detail("parentbus").is_some_and(|bus| bus.value == "pci")
@@ -107,6 +118,12 @@ fn details(site: &mut Site, name: &str, link: &Link) {
         InterfaceKind::Vlan => site.put_some(name, |i| &mut i.vlan_id, options.number("id")),
         _ => site.put_absent(name, |i| &mut i.vlan_id, kind.line),
     }
+    of_other_kinds(site, name, &kind);
+    if link.kind.is_some() || kind.value == InterfaceKind::Loopback {
+        // What the kernel makes by itself hangs on no bus.
+        site.put(name, |i| &mut i.bus, At::new(Bus::None, kind.line));
+        site.put_absent(name, |i| &mut i.device, kind.line);
+    }
     match kind.value {
         InterfaceKind::Bridge => {
             site.put_some(name, |i| &mut i.bridge.stp, flag("stp_state"));
@@ -114,7 +131,14 @@ fn details(site: &mut Site, name: &str, link: &Link) {
             let netfilter = flag("nf_call_iptables").map(|at| {
                 at.map(|on| on || link.options.number("nf_call_ip6tables").is_some_and(|at: At<u32>| at.value != 0))
             });
-            site.put_some(name, |i| &mut i.bridge.netfilter, netfilter);
+            // A bridge that does not ask for it has it all the same where the namespace asks for all of them.
+            match netfilter {
+                Some(on) if !on.value => {
+                    let source = site.source(on.line);
+                    site.unfiltered_bridges.push((site.namespace.clone(), name.to_owned(), source));
+                }
+                on => site.put_some(name, |i| &mut i.bridge.netfilter, on),
+            }
         }
         InterfaceKind::Vxlan | InterfaceKind::Geneve => {
             site.put_some(name, |i| &mut i.tunnel.vni, options.number("id"));
@@ -125,8 +149,46 @@ fn details(site: &mut Site, name: &str, link: &Link) {
         InterfaceKind::Gre | InterfaceKind::Ipip => {
             address(site, name, |i| &mut i.tunnel.remote, text("remote"), kind.line);
             address(site, name, |i| &mut i.tunnel.local, text("local"), kind.line);
+            let source = site.source(kind.line);
+            site.interface(name).tunnel.mark_absent(source);
+        }
+        // Who holds it open is not told.
+        InterfaceKind::Tun => {
+            site.put_absent(name, |i| &mut i.tunnel.remote, kind.line);
+            site.put_absent(name, |i| &mut i.tunnel.local, kind.line);
+            site.put_absent(name, |i| &mut i.tunnel.port, kind.line);
+            site.put_absent(name, |i| &mut i.tunnel.vni, kind.line);
         }
         _ => {}
+    }
+}
+
+/// What only other kinds of interfaces have.
+fn of_other_kinds(site: &mut Site, name: &str, kind: &At<InterfaceKind>) {
+    let source = site.source(kind.line);
+    let interface = site.interface(name);
+    if kind.value != InterfaceKind::Bond {
+        interface.bond.mark_absent(source);
+    }
+    if kind.value != InterfaceKind::Bridge {
+        interface.bridge.mark_absent(source);
+    }
+    // Of these `ip` tells not all that there is of ends.
+    let may_be_tunnel = matches!(
+        kind.value,
+        InterfaceKind::Vxlan
+            | InterfaceKind::Geneve
+            | InterfaceKind::Gre
+            | InterfaceKind::Ipip
+            | InterfaceKind::Wireguard
+            | InterfaceKind::Tun
+            | InterfaceKind::Other
+    );
+    if !may_be_tunnel {
+        interface.tunnel.mark_absent(source);
+    }
+    if kind.value != InterfaceKind::Wifi {
+        interface.wireless.mark_absent(source);
     }
 }
 
@@ -153,7 +215,10 @@ fn xdp(site: &mut Site, name: &str, link: &Link) {
             site.put(name, |i| &mut i.xdp.mode, At::new(mode, link.line));
             site.put_some(name, |i| &mut i.xdp.program, link.program.clone());
         }
-        None if link.detail("maxmtu").is_some() => site.put_absent(name, |i| &mut i.xdp.mode, link.line),
+        None if link.detail("maxmtu").is_some() => {
+            site.put_absent(name, |i| &mut i.xdp.mode, link.line);
+            site.put_absent(name, |i| &mut i.xdp.program, link.line);
+        }
         None => {}
     }
 }
@@ -375,7 +440,7 @@ fn bond(intake: &mut Intake<'_>, link: &Link, below: &[&Link]) {
 mod tests {
     use crate::capture::transcript::one;
     use crate::reading::Bytes;
-    use crate::snapshot::{InterfaceKind, OperState, Snapshot};
+    use crate::snapshot::{Bus, InterfaceKind, OperState, Snapshot};
 
     fn interface<'s>(snapshot: &'s Snapshot, name: &str) -> &'s crate::snapshot::Interface {
         snapshot.interface(name).unwrap()
@@ -469,6 +534,35 @@ $ ip -s -d link
         assert!(eth0.kind.is_unasked() && eth0.addresses.is_unasked() && eth0.stack.parent.is_unasked());
         assert_eq!((eth0.vlan_tags.known(), eth0.link.up.known()), (Some(&0), Some(&true)));
         assert_eq!(interface(&snapshot, "eth0.7").vlan_tags.known(), Some(&1));
+    }
+
+    #[test]
+    fn what_has_no_address_has_none() {
+        let text = "$ ip -d link\n8: tun0: <POINTOPOINT,NOARP> mtu 1500 qdisc noop state DOWN mode DEFAULT group default qlen 500\n\
+            \u{20}   link/none  promiscuity 0  allmulti 0 minmtu 68 maxmtu 65535 \n    tun type tun pi off vnet_hdr off persist on numtxqueues 1\n";
+        let (snapshot, _) = one(text);
+        let tun = interface(&snapshot, "tun0");
+        assert!(
+            tun.address.is_absent() && tun.alias.is_absent() && tun.device.is_absent() && tun.xdp.program.is_absent()
+        );
+        assert!(tun.bond.mode.is_absent() && tun.bridge.stp.is_absent());
+        assert!(tun.tunnel.remote.is_absent() && tun.tunnel.program.is_unasked());
+        assert_eq!(tun.bus.known(), Some(&Bus::None));
+    }
+
+    #[test]
+    fn a_bridge_that_does_not_ask_for_netfilter_may_have_it_by_its_namespace() {
+        let bridge = "$ ip -d link\n5: br0: <UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\n\
+            \u{20}   link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0\n    bridge stp_state 0 nf_call_iptables 0 nf_call_ip6tables 0\n";
+        let with = |parameters: &str| one(&format!("{bridge}{parameters}")).0.interfaces[0].bridge.netfilter.clone();
+        let call = |v4: u8, v6: u8| {
+            format!(
+                "$ sysctl net.bridge\nnet.bridge.bridge-nf-call-ip6tables = {v6}\nnet.bridge.bridge-nf-call-iptables = {v4}\n"
+            )
+        };
+        assert_eq!(with(&call(1, 0)).known(), Some(&true));
+        assert_eq!(with(&call(0, 0)).known(), Some(&false));
+        assert!(with("").gap().is_some(), "nobody looked");
     }
 
     #[test]

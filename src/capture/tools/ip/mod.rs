@@ -71,6 +71,15 @@ struct Asked<'c> {
     changes: bool,
     /// True where it shows only some of what there is.
     picks: bool,
+    /// The family that it is about, where one is named.
+    family: Option<&'c str>,
+}
+
+impl Asked<'_> {
+    /// True where it is about this object, whose name may be shortened.
+    fn is_about(&self, object: &str) -> bool {
+        !self.object.is_empty() && object.starts_with(self.object)
+    }
 }
 
 /// Options of ip that have a value.
@@ -97,10 +106,18 @@ fn asked(command: &Command) -> Option<Asked<'_>> {
             let value = words.next()?;
             if word.starts_with("-n") {
                 asked.namespace = Some(value);
+            } else if word.starts_with("-f") {
+                asked.family = Some(value);
             }
         }
-        asked.picks |= matches!(word, "-4" | "-6" | "-f" | "-family");
+        match word {
+            "-4" => asked.family = Some("inet"),
+            "-6" => asked.family = Some("inet6"),
+            _ => {}
+        }
     }
+    // Of routes, the other family has a table of its own.
+    asked.picks = asked.family.is_some() && !asked.is_about("route");
     let rest: Vec<&str> = words.collect();
     let rest = match rest.split_first() {
         Some((verb, rest)) if SHOWS.contains(verb) => rest,
@@ -118,6 +135,10 @@ fn asked(command: &Command) -> Option<Asked<'_>> {
     while let Some(word) = rest.next() {
         match word {
             "dev" => asked.device = rest.next(),
+            // All tables hold the main one.
+            "table" if asked.is_about("route") => {
+                asked.picks |= rest.next().is_none_or(|table| !matches!(table, "all" | "main" | "254"));
+            }
             _ if FILTERS.contains(&word) => {
                 asked.picks = true;
                 rest.next();
@@ -189,7 +210,9 @@ fn rules(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let own = |rule: &rule::Rule| {
         let table = rule.table.as_deref().unwrap_or_default();
         rule.text.starts_with("from all")
-            && [(0, "local"), (32766, "main"), (32767, "default")].contains(&(rule.priority, table))
+            && ([(0, "local"), (32766, "main"), (32767, "default")].contains(&(rule.priority, table))
+                // The one that leads to the table of a VRF is made with the first of them.
+                || table == "[l3mdev-table]")
     };
     let others =
         rules.iter().filter(|rule| !own(rule)).map(|rule| format!("{}: {}", rule.priority, rule.text)).collect();
@@ -210,23 +233,24 @@ fn neighbours(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let count = |wanted: &dyn Fn(&Neighbour) -> bool| {
         At::new(u32::try_from(found.iter().filter(|row| wanted(row)).count()).unwrap_or(u32::MAX), line)
     };
-    let silent = |row: &Neighbour| matches!(row.state.as_deref(), Some("FAILED" | "INCOMPLETE"));
+    let silent = |row: &Neighbour| row.is_counted() && row.state.as_deref() == Some("FAILED");
     let site = &mut *intake.site;
-    site.put_host(|host| &mut host.neighbours.v4, count(&|row| row.address.is_ipv4()));
-    site.put_host(|host| &mut host.neighbours.v6, count(&|row| row.address.is_ipv6()));
+    site.put_host(|host| &mut host.neighbours.v4, count(&|row| row.is_counted() && row.address.is_ipv4()));
+    site.put_host(|host| &mut host.neighbours.v6, count(&|row| row.is_counted() && row.address.is_ipv6()));
     site.put_host(|host| &mut host.neighbours.failed, count(&silent));
 }
 
 fn arp(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let line = cursor.peek().map_or(0, |line| line.number);
     cursor.take_if(|text| neighbour::is_headline(text).then_some(()));
-    let count = std::iter::from_fn(|| cursor.take_if(neighbour::arp_row)).count();
+    let rows: Vec<Neighbour> = std::iter::from_fn(|| cursor.take_if(neighbour::arp_row)).map(|at| at.value).collect();
+    let count = rows.iter().filter(|row| row.is_counted()).count();
     cursor.take_if(|text| text.starts_with("Entries: ").then_some(()));
     let all = intake.command.is_some_and(|command| {
         command.program == "arp" && command.arguments.iter().all(|word| word.starts_with('-'))
             || !command.files().is_empty()
     });
-    if count > 0 && all && !intake.is_filtered() && intake.site.namespace.is_empty() {
+    if !rows.is_empty() && all && !intake.is_filtered() && intake.site.namespace.is_empty() {
         let count = At::new(u32::try_from(count).unwrap_or(u32::MAX), line);
         intake.site.put_host(|host| &mut host.neighbours.v4, count);
     }

@@ -1,5 +1,7 @@
 //! Routes: the table, and which interface carries the default route.
 
+use std::collections::BTreeSet;
+
 use super::super::{Intake, is_interface_name};
 use super::{asked, complaint, document};
 use crate::formats::cursor::{At, Cursor};
@@ -69,7 +71,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
         choices(intake, &routes);
     } else {
         let complete = intake.command.is_some() && !asked.picks && asked.device.is_none() && !intake.is_filtered();
-        put(intake, &routes.into_iter().map(Way::of).collect::<Vec<_>>(), complete);
+        let ways = routes.into_iter().map(Way::of).collect::<Vec<_>>();
+        put(intake, &ways, complete);
     }
     complaint(cursor, intake);
 }
@@ -116,7 +119,8 @@ fn default_route(intake: &mut Intake<'_>, ways: &[Way], complete: bool) {
     };
     for device in ways.iter().flat_map(|way| &way.devices).filter(|device| is_interface_name(&device.value)) {
         let leaves = chosen(&device.value);
-        if leaves || complete {
+        // The list of IPv6 says nothing of where IPv4 leaves.
+        if leaves || complete && !best.0 {
             intake.site.put(&device.value, |i| &mut i.session.is_default_route, At::new(leaves, device.line));
         }
     }
@@ -125,13 +129,15 @@ fn default_route(intake: &mut Intake<'_>, ways: &[Way], complete: bool) {
 /// The table of the host. A list of one family takes the place of what there was of it.
 fn table(intake: &mut Intake<'_>, ways: &[Way]) {
     let Some(first) = ways.first() else { return };
-    let families: Vec<bool> = ways.iter().map(|way| way.v6).collect();
-    let old = intake.site.snapshot.host.routes.known().cloned().unwrap_or_default();
+    let families: BTreeSet<bool> = ways.iter().map(|way| way.v6).collect();
     let of_v6 = |route: &Route| {
         route.destination.contains(':') || route.gateway.known().is_some_and(|gateway| gateway.contains(':'))
     };
-    let mut routes: Vec<Route> = old.into_iter().filter(|route| !families.contains(&of_v6(route))).collect();
-    for way in ways.iter().filter(|way| !way.is_own && !matches!(way.table.as_str(), "local" | "255")) {
+    let held = intake.site.snapshot.host.routes.known().unwrap_or(&intake.site.routes_v6);
+    let mut routes: Vec<Route> = held.iter().filter(|route| !families.contains(&of_v6(route))).cloned().collect();
+    let link_local = |way: &Way| way.destination.starts_with("fe80::") && way.gateway.is_none();
+    let is_kept = |way: &&Way| !way.is_own && !matches!(way.table.as_str(), "local" | "255") && !link_local(way);
+    for way in ways.iter().filter(is_kept) {
         let source = intake.site.source(way.line);
         let or_absent =
             |value: Option<u32>| value.map_or(Reading::Absent(source), |value| Reading::Known(value, source));
@@ -151,7 +157,12 @@ fn table(intake: &mut Intake<'_>, ways: &[Way]) {
             initrwnd: or_absent(way.initrwnd),
         });
     }
-    intake.site.put_host(|host| &mut host.routes, At::new(routes, first.line));
+    // The table of IPv6 alone would say that there is no way to an address of IPv4.
+    if families.contains(&false) || intake.site.snapshot.host.routes.known().is_some() {
+        intake.site.put_host(|host| &mut host.routes, At::new(routes, first.line));
+    } else {
+        intake.site.routes_v6 = routes;
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +179,7 @@ mod tests {
         let leaves = |name: &str| snapshot.interface(name).unwrap().session.is_default_route.known().copied();
         assert_eq!((leaves("eth0"), leaves("eth1")), (Some(true), Some(false)));
         let routes = snapshot.host.routes.known().unwrap();
-        assert_eq!(routes.len(), 3);
+        assert_eq!(routes.len(), 4);
         assert_eq!(routes[0].gateway.known().unwrap(), "192.0.2.1");
         assert_eq!((routes[1].mtu.known().unwrap().0, routes[1].metric.known()), (1400, Some(&200)));
         assert!(routes[2].gateway.is_absent() && routes[2].initcwnd.is_absent());

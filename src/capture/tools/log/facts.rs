@@ -227,6 +227,19 @@ fn of_radio(site: &mut Site, text: &str, line: u32) {
     }
 }
 
+/// What the firmware tables of made-up machines begin with.
+const MACHINES: [&str; 9] = [
+    "QEMU ",
+    "VMware, Inc. ",
+    "innotek GmbH VirtualBox",
+    "Xen ",
+    "Bochs ",
+    "Microsoft Corporation Virtual Machine",
+    "Parallels ",
+    "Red Hat KVM",
+    "Google Google Compute Engine",
+];
+
 /// What the kernel says of the machine while it starts.
 fn of_host(site: &mut Site, text: &str, line: u32) {
     super::super::dmi::hear(site, text, line);
@@ -236,7 +249,12 @@ fn of_host(site: &mut Site, text: &str, line: u32) {
         }
     } else if text.starts_with("Hypervisor detected: ") {
         site.put_host(|host| &mut host.is_guest, At::new(true, line));
-    } else if text == "Booting paravirtualized kernel on bare hardware" {
+    } else if text.strip_prefix("DMI: ").is_some_and(|of| MACHINES.iter().any(|machine| of.starts_with(machine))) {
+        site.put_host(|host| &mut host.is_guest, At::new(true, line));
+    } else if text == "Booting paravirtualized kernel on bare hardware"
+        // A machine that offers the kernel no help is told so too, though somebody made it up.
+        && site.snapshot.host.is_guest.known() != Some(&true)
+    {
         site.put_host(|host| &mut host.is_guest, At::new(false, line));
     }
 }

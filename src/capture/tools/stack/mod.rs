@@ -9,7 +9,7 @@ use crate::formats::bonding::{self, Bonding};
 use crate::formats::cursor::{At, Cursor};
 use crate::formats::{bridging, team, vlan};
 use crate::reading::{BitsPerSecond, Gap, GapKind, Reading};
-use crate::snapshot::{BondMember, Duplex, InterfaceKind};
+use crate::snapshot::{BondMember, Duplex, InterfaceKind, natural};
 
 pub(super) static TOOLS: &[Tool] = &[
     queueing::TC,
@@ -159,7 +159,9 @@ fn put_bond(site: &mut Site, name: &str, found: Bonding, filtered: bool) {
         });
         site.put_some(&member.name, |i| &mut i.permanent_address, address);
     }
-    let names = found.members.iter().map(|member| member.name.clone()).collect();
+    members.sort_by_key(|member| natural(&member.name));
+    let mut names: Vec<String> = found.members.iter().map(|member| member.name.clone()).collect();
+    names.sort_by_key(|name| natural(name));
     site.put(name, |i| &mut i.stack.members, At::new(names, line));
     site.put(name, |i| &mut i.bond.members, At::new(members, line));
 }
