@@ -423,8 +423,8 @@ mod tests {
     }
 
     fn told(flows: Vec<Flow>) -> [State; 2] {
-        let mut snapshot = Snapshot::default();
-        snapshot.interfaces = vec![Interface { name: "eth1".into(), ..Interface::default() }];
+        let eth1 = Interface { name: "eth1".into(), ..Interface::default() };
+        let mut snapshot = Snapshot { interfaces: vec![eth1], ..Snapshot::default() };
         snapshot.host.flows = Reading::Known(flows, SourceId::ASSUMED);
         let facts = Facts::new(&snapshot, Knowledge::embedded());
         let slot = |scope| facts.catalogue().slot(scope, "tcp.most_resent").unwrap();

@@ -11,7 +11,7 @@ use crate::snapshot::{Flow, Interface, Snapshot};
 const DEEPEST: usize = 8;
 
 /// The interface that packets to the peer leave by.
-fn leaves<'s>(snapshot: &'s Snapshot) -> Option<&'s Interface> {
+fn leaves(snapshot: &Snapshot) -> Option<&Interface> {
     let name = snapshot.host.peer.interface.known()?;
     snapshot.interfaces.iter().find(|interface| interface.namespace.is_empty() && interface.name == *name)
 }

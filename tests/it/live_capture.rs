@@ -144,9 +144,10 @@ fn compared(what: &str, host: &Namespace) -> BTreeSet<String> {
     scan(&before);
     let mut transcript = String::new();
     for line in read(format!("tests/it/live-capture/{what}.txt")).lines() {
-        let typed: Vec<String> = match line.contains("IFACE") {
-            true => listed.split_whitespace().map(|name| line.replace("IFACE", name)).collect(),
-            false => vec![line.to_owned()],
+        let typed: Vec<String> = if line.contains("IFACE") {
+            listed.split_whitespace().map(|name| line.replace("IFACE", name)).collect()
+        } else {
+            vec![line.to_owned()]
         };
         for line in typed {
             let said = host.run("bash", &["-c", &format!("{line} 2>&1")]);

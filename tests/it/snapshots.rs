@@ -10,7 +10,7 @@ use netdoctor::snapshot::{
     Bond, BondMember, Bridge, Channels, Coalesce, ConfiguredSetting, Conflict, Conntrack, CounterBlock, Cpu, Devlink,
     DriverInfo, Eee, Feature, Fec, Flow, Growth, HealthReporter, Host, Interface, Irq, Irqbalance, Link, Listener,
     LogLine, Measurement, Module, ModuleLane, ModuleThresholds, Neighbours, NfsMount, Pause, PciDevice, Pcie, PcieLink,
-    PcieRole, Pfc, Port, Processors, Qdisc, Queue, Rates, Rdma, Ring, Route, Rss, SCHEMA, Sample, SampleSource,
+    PcieRole, Peer, Pfc, Port, Processors, Qdisc, Queue, Rates, Rdma, Ring, Route, Rss, SCHEMA, Sample, SampleSource,
     Session, Snapshot, Stack, TcAction, Thread, Tunnel, UdpSocket, Usb, Wireless, Xdp,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
@@ -44,6 +44,7 @@ const NOT_FACTS: &[(&str, &str)] = &[
     ("host.routes", "a list: rules ask for each route"),
     ("interfaces.bond.members", "a list: rules ask for each member"),
     ("interfaces.devlink.health", "a list: rules ask for each reporter"),
+    ("interfaces.forwarding", "the derived `iface.forwarding` reads it before the parameters of the host"),
     ("interfaces.irqs", "a list: rules ask for each interrupt"),
     ("interfaces.irqs.counts", "a block: derived facts sum it up"),
     ("interfaces.module.lanes", "a list: rules ask for each lane"),
@@ -239,6 +240,7 @@ fn sections() -> Vec<(&'static str, BTreeSet<&'static str>, Vec<String>)> {
         ("Irqbalance", fields_of::<Irqbalance>(), vec!["/host/irqbalance".into()]),
         ("Conntrack", fields_of::<Conntrack>(), vec!["/host/conntrack".into()]),
         ("Neighbours", fields_of::<Neighbours>(), vec!["/host/neighbours".into()]),
+        ("Peer", fields_of::<Peer>(), vec!["/host/peer".into()]),
         ("Flow", fields_of::<Flow>(), of("/host/flows/0/#")),
         ("Listener", fields_of::<Listener>(), of("/host/listeners/0/#")),
         ("UdpSocket", fields_of::<UdpSocket>(), of("/host/udp_sockets/0/#")),

@@ -190,7 +190,7 @@ fn driver_info(cursor: &mut Cursor<'_>, intake: &mut Intake<'_>) {
     let mut field =
         |leaf: fn(&mut crate::snapshot::Interface) -> &mut Reading<String>, value: Option<At<String>>| match value {
             Some(At { value, line }) if matches!(value.as_str(), "" | "N/A" | "n/a") => {
-                site.put_absent(&name, leaf, line)
+                site.put_absent(&name, leaf, line);
             }
             value => site.put_some(&name, leaf, value),
         };

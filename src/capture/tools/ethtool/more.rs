@@ -295,17 +295,19 @@ fn refuse(intake: &mut Intake<'_>, refusal: &At<Refusal>) {
 
 type Leaf<T> = fn(&mut Interface) -> &mut Reading<T>;
 
+/// True where a document answers anything with false. Versions up to 6.1 print true for whatever a driver answers to some
+/// questions: only a false shows that this one does not.
+fn any_false(value: &Value) -> bool {
+    match value {
+        Value::Object(rows) => rows.values().any(any_false),
+        other => *other == Value::Bool(false),
+    }
+}
+
 fn document(intake: &mut Intake<'_>, command: &Command, name: &str, one: &Value, line: u32) {
     let is = |options: &[&str]| asks(command, options);
     let site = &mut *intake.site;
     site.interface(name);
-    // Versions up to 6.1 print true for whatever a driver answers here: only a false shows that this one does not.
-    fn any_false(value: &Value) -> bool {
-        match value {
-            Value::Object(rows) => rows.values().any(any_false),
-            other => *other == Value::Bool(false),
-        }
-    }
     let flags = |pairs: &[(&str, Leaf<bool>)], site: &mut Site| {
         if !any_false(one) {
             return;
