@@ -102,6 +102,7 @@ const PROGRAMS: &[&str] = &[
     "cpupower",
     "curl",
     "date",
+    "dcb",
     "dd",
     "devlink",
     "df",
