@@ -33,10 +33,8 @@ impl Usb {
     pub fn hear(&mut self, text: &str, line: u32, source: SourceId) {
         if let Some(driver) = text.strip_prefix("usbcore: registered new interface driver ") {
             let driver = driver.trim();
-            if Knowledge::embedded().is_hardware(driver) == Some(true) {
-                if self.drivers.len() < MOST {
-                    self.drivers.insert(driver.to_owned());
-                }
+            if Knowledge::embedded().is_hardware(driver) == Some(true) && self.drivers.len() < MOST {
+                self.drivers.insert(driver.to_owned());
             }
             return;
         }
