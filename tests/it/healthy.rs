@@ -1,6 +1,7 @@
 //! A stock healthy host shows nothing loud: no fault or risk at warning or above, and exit code 0.
 
 use netdoctor::report::is_at_least;
+use netdoctor::report::model::Report;
 use netdoctor::rules::schema::Severity;
 
 use crate::support::{files, read, report, run, snapshot};
@@ -17,6 +18,24 @@ fn healthy_hosts_show_nothing_loud() {
         assert!(report.checks.iter().any(|check| check.result != "unknown"), "{}", path.display());
         let said = run(&["analyze", "--fail-on", "warning", path.to_str().unwrap()]);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", path.display());
+    }
+}
+
+/// What a support engineer would be sent of healthy hosts of many kinds, as text.
+#[test]
+fn captures_of_healthy_hosts_show_nothing_loud() {
+    let hosts = files("fixtures/hosts", "txt");
+    assert!(hosts.len() >= 15, "hosts of many kinds: {}", hosts.len());
+    for path in hosts {
+        let said = run(&["analyze", "-f", "json", "--fail-on", "warning", path.to_str().unwrap()]);
+        let report: Report = serde_json::from_str(&said.out).unwrap();
+        let loud = report.findings.iter().filter(|one| {
+            matches!(one.kind.as_str(), "fault" | "risk") && matches!(one.severity.as_str(), "warning" | "critical")
+        });
+        let loud: Vec<_> = loud.map(|one| (&one.rule, &one.subject, &one.severity)).collect();
+        assert!(loud.is_empty() && said.code == 0, "{}: {loud:?} {}", path.display(), said.err);
+        let decided = report.checks.iter().filter(|check| check.result == "passes").count();
+        assert!(decided >= 10, "{}: {decided} checks passed", path.display());
     }
 }
 
