@@ -134,14 +134,16 @@ fn moved(before: &Tally, after: &Tally) -> String {
     if unnamed > 0 {
         parts.push(format!("{unnamed} more interfaces"));
     }
+    if !parts.is_empty() {
+        return parts.join("; ");
+    }
+    // Where nobody could look, nothing is said.
     let unread = unread(after);
-    if parts.is_empty() {
-        parts.push(if after.lost.is_empty() { "no counter could be read" } else { "nothing lost" }.into());
+    match (after.lost.is_empty(), unread.is_empty()) {
+        (true, _) => "no counter could be read".into(),
+        (false, true) => "nothing lost".into(),
+        (false, false) => format!("nothing lost; not readable: {}", unread.join(", ")),
     }
-    if !unread.is_empty() && !after.lost.is_empty() {
-        parts.push(format!("not readable: {}", unread.join(", ")));
-    }
-    parts.join("; ")
 }
 
 /// Places of the host where packets may be lost that no counter tells of.
@@ -208,7 +210,12 @@ mod tests {
             moved(&before, &after),
             "eth1 LINK DOWN; eth2 link up; eth4 appeared; eth3 is gone; eth0 ring +120 (rx_ring_full); host softnet +3 (softnet_dropped)"
         );
-        assert_eq!(moved(&after, &after), "nothing lost");
+        assert_eq!(moved(&after, &after), "nothing lost; not readable: socket");
+        let sockets = ("host", Place::Socket, "TCPRcvQDrop", 0);
+        let all = tally(&[("host", Place::Softnet, "softnet_dropped", 8), sockets], &[]);
+        assert_eq!(moved(&all, &all), "nothing lost");
+        let none = tally(&[], &[("eth0", true)]);
+        assert_eq!(moved(&none, &none), "no counter could be read");
     }
 
     #[test]

@@ -101,15 +101,13 @@ fn retrans_ratio(facts: &Facts<'_>, index: usize) -> Derived {
     else {
         return Derived::unknown(from);
     };
-    let (mss, assumed) = match one.mss.known() {
-        Some(mss) => (mss.0 as f64, Vec::new()),
-        None => {
-            let name = one.interface.known();
-            let at = name.and_then(|name| facts.topology().interface("", name));
-            let mtu = at.and_then(|at| facts.snapshot().interfaces[at].mtu.known()).map_or(USUAL_MTU, |mtu| mtu.0);
-            let size = mtu.saturating_sub(HEADERS).clamp(1, LARGEST_SEGMENT);
-            (size as f64, vec![format!("segments of {size} bytes")])
-        }
+    let (mss, assumed) = if let Some(mss) = one.mss.known() {
+        (mss.0 as f64, Vec::new())
+    } else {
+        let at = one.interface.known().and_then(|name| facts.topology().interface("", name));
+        let mtu = at.and_then(|at| facts.snapshot().interfaces[at].mtu.known()).map_or(USUAL_MTU, |mtu| mtu.0);
+        let size = mtu.saturating_sub(HEADERS).clamp(1, LARGEST_SEGMENT);
+        (size as f64, vec![format!("segments of {size} bytes")])
     };
     let segments = rate.0 as f64 * seconds.0 / 8.0 / mss;
     let state = if segments > 0.0 { State::Known(Value::Number(*again as f64 / segments)) } else { State::Unknown };

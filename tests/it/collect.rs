@@ -382,6 +382,7 @@ fn secrets_of_files_stay_at_home() {
     let folder = Folder::new();
     let keyfile =
         "[connection]\nid=cafe 7\ninterface-name=eth0\n[wifi-security]\npsk=hush-hush\n[vpn]\ntoken=tell-nobody\n";
+    folder.write("root/proc/uptime", "100.00 50.00\n");
     folder.write("root/etc/NetworkManager/system-connections/cafe 7.nmconnection", keyfile);
     folder
         .write("root/etc/systemd/network/wg0.netdev", "[NetDev]\nName=wg0\n[WireGuard]\nPrivateKey=c2VjcmV0LWtleQ==\n");

@@ -74,8 +74,8 @@ fn gen3_x4_limits_the_card() {
         assert_eq!((finding.rule.as_str(), finding.kind.as_str()), ("pcie.path-below-link", "limit"), "{name}");
         assert_eq!(
             (finding.severity.as_str(), finding.confidence.as_str()),
-            ("advice", "medium"),
-            "one input is assumed"
+            ("advice", "high"),
+            "one input is assumed, but no value of it would widen the path enough"
         );
         assert_eq!(
             (finding.subject.as_str(), finding.interfaces.as_slice()),
