@@ -113,12 +113,10 @@ pub(super) const INTERFACE_FACTS: &[(&str, &str, Get)] = &[
         link_part(facts, index, |c| c.typical_bps)
     }),
     ("ceiling.link.hi", "most TCP payload that the link carries", |facts, index| link_part(facts, index, |c| c.hi_bps)),
-    ("ceiling.lo", "least that the interface could carry", |facts, index| whole(facts, index, |c| c.lo_bps)),
-    ("ceiling.typical", "what the interface could typically carry", |facts, index| {
-        whole(facts, index, |c| c.typical_bps)
-    }),
-    ("ceiling.hi", "most that the interface could carry", |facts, index| whole(facts, index, |c| c.hi_bps)),
-    ("ceiling.jumbo.typical", "what the interface could typically carry at an MTU of 9000", |facts, index| {
+    ("ceiling.lo", "lower end of the ceiling", |facts, index| whole(facts, index, |c| c.lo_bps)),
+    ("ceiling.typical", "typical ceiling", |facts, index| whole(facts, index, |c| c.typical_bps)),
+    ("ceiling.hi", "upper end of the ceiling", |facts, index| whole(facts, index, |c| c.hi_bps)),
+    ("ceiling.jumbo.typical", "typical ceiling at an MTU of 9000", |facts, index| {
         let jumbo = interface_at(facts, index, Asked::at(Some(JUMBO_MTU)));
         let from = jumbo.link_from.clone();
         match &jumbo.combined {

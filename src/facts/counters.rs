@@ -174,7 +174,7 @@ pub(super) fn entries() -> Vec<Entry> {
         "knowledge.overflow_may_be_ring",
         Type::Bool,
         Unit::Plain,
-        "on this driver a full receive ring backs up into the NIC's buffer: its loss shows as rx_fifo_overflow only",
+        "meaning of rx_fifo_overflow: on this driver a full receive ring shows as such only",
         |facts, index| {
             let from = facts.key(INTERFACE, index, "driver");
             let driver = facts.snapshot().interfaces[index].driver.name.known();

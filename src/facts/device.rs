@@ -44,18 +44,18 @@ fn readings() -> Vec<Entry> {
         "class_code" = class: u16, "lspci -n -s {bdf}", "base class and subclass";
         "id" = id: String, "lspci -nn -s {bdf}", "vendor, device and subsystem ids";
         "name" = name: String, "lspci -s {bdf}", "name out of the PCI id list";
-        "driver" = driver: String, "lspci -k -s {bdf}", "driver that is bound to it";
+        "driver" = driver: String, "lspci -k -s {bdf}", "bound driver";
         "numa_node" = numa_node: u32, "cat /sys/bus/pci/devices/{bdf}/numa_node", "NUMA node";
-        "physical_function" = physical_function: PciAddress, "ls -l /sys/bus/pci/devices/{bdf}/physfn", "physical function that it belongs to";
-        "iommu" = iommu: String, "cat /sys/bus/pci/devices/{bdf}/iommu_group/type", "type of its IOMMU domain";
+        "physical_function" = physical_function: PciAddress, "ls -l /sys/bus/pci/devices/{bdf}/physfn", "physical function";
+        "iommu" = iommu: String, "cat /sys/bus/pci/devices/{bdf}/iommu_group/type", "type of the IOMMU domain";
         "power_state" = power_state: String, "cat /sys/bus/pci/devices/{bdf}/power_state", "power state";
-        "driver_override" = driver_override: String, "cat /sys/bus/pci/devices/{bdf}/driver_override", "driver that it was bound to by name";
+        "driver_override" = driver_override: String, "cat /sys/bus/pci/devices/{bdf}/driver_override", "driver override: bound by name";
         "pcie.aspm" = pcie.aspm: Vec<String>, "sudo lspci -vvv -s {bdf}", "active state power management states that are enabled";
         "pcie.mps" = pcie.mps: Bytes, "sudo lspci -vvv -s {bdf}", "maximum payload size in use";
         "pcie.mps_supported" = pcie.mps_supported: Bytes, "sudo lspci -vvv -s {bdf}", "largest payload size that it supports";
         "pcie.mrrs" = pcie.mrrs: Bytes, "sudo lspci -vvv -s {bdf}", "maximum read request size";
-        "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vvv -s {bdf}", "relaxed ordering is enabled";
-        "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "it sits on a bus that a hypervisor emulates";
+        "pcie.relaxed_ordering" = pcie.relaxed_ordering: bool, "sudo lspci -vvv -s {bdf}", "relaxed ordering: enabled";
+        "pcie.virtual_root" = pcie.virtual_root: bool, "lspci -t", "kind of root bus: emulated by a hypervisor";
     }
 }
 
@@ -98,7 +98,7 @@ fn identity_entries() -> Vec<Entry> {
             "is_primary",
             Type::Bool,
             Unit::Plain,
-            "first function of its card: the one that speaks for it",
+            "rank among the functions of its card: the first one speaks for it",
             |facts, index| Derived::fact(Value::Bool(facts.topology().card(index).first() == Some(&index))),
         ),
         derived(
@@ -203,7 +203,7 @@ fn below_both_ends(facts: &Facts<'_>, index: usize, paths: [&str; 3]) -> Derived
 pub(super) fn link_entries() -> Vec<Entry> {
     let mut entries = facts! { Link, PcieLink;
         "upper" = upper: PciAddress, "lspci -t", "port at the end that faces the root";
-        "role" = role: PcieRole, "sudo lspci -vvv -s {bdf}", "what the upper end is";
+        "role" = role: PcieRole, "sudo lspci -vvv -s {bdf}", "kind of the upper end";
         "slot" = slot: String, "grep . /sys/bus/pci/slots/*/address", "slot name of the upper end";
         "speed" = speed: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/current_link_speed", "current speed of one lane";
         "width" = width: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/current_link_width", "current number of lanes";
@@ -211,7 +211,7 @@ pub(super) fn link_entries() -> Vec<Entry> {
         "lower_width_max" = lower_width_max: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/max_link_width", "lanes of the end that faces the device";
         "upper_speed_max" = upper_speed_max: Gigatransfers, "cat /sys/bus/pci/devices/{bdf}/../max_link_speed", "highest speed of the end that faces the root";
         "upper_width_max" = upper_width_max: u32 as Lanes, "cat /sys/bus/pci/devices/{bdf}/../max_link_width", "lanes of the end that faces the root";
-        "tunnelled" = tunnelled: bool, "boltctl list", "it is part of a Thunderbolt or USB4 tunnel";
+        "tunnelled" = tunnelled: bool, "boltctl list", "tunnel: part of Thunderbolt or USB4";
     };
     entries.extend([
         derived("lower", Type::Text, Unit::Plain, "function at the end that faces the device", |facts, index| {

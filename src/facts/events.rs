@@ -58,13 +58,13 @@ pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
 /// Facts of an event.
 pub(super) fn entries() -> Vec<Entry> {
     vec![
-        derived("event", Type::Word(words()), Unit::Plain, "what happened", |facts, index| {
+        derived("event", Type::Word(words()), Unit::Plain, "kind of event", |facts, index| {
             facts.event(index).map_or_else(Derived::none, |event| {
                 let name = facts.knowledge().log_events()[event.kind].event.as_str();
                 Derived::fact(Value::Word(name.into())).read_at(facts.log_line(event).map(|line| line.source))
             })
         }),
-        derived("age", Type::number(Dim::TIME), Unit::Seconds, "time since it happened", |facts, index| {
+        derived("age", Type::number(Dim::TIME), Unit::Seconds, "age of the event", |facts, index| {
             let line = facts.event(index).and_then(|event| facts.log_line(event));
             match line {
                 Some(LogLine { age: Some(age), source, .. }) => {
@@ -94,7 +94,7 @@ pub(super) fn entries() -> Vec<Entry> {
                 _ => Derived::absent(Vec::new()),
             }
         }),
-        derived("text", Type::Text, Unit::Plain, "the line", |facts, index| {
+        derived("text", Type::Text, Unit::Plain, "text of the line", |facts, index| {
             let line = facts.event(index).and_then(|event| facts.log_line(event));
             line.map_or_else(Derived::none, |line| {
                 Derived::fact(Value::Text(line.text.as_str().into())).read_at(Some(line.source))

@@ -114,8 +114,8 @@ fn readings() -> Vec<Entry> {
         "workload" = workload: String, "scan --workload WORK", "what the host is for, as the user said";
         "vendor" = vendor: String, "cat /sys/class/dmi/id/sys_vendor", "system vendor of the firmware tables";
         "product" = product: String, "cat /sys/class/dmi/id/product_name", "product name of the firmware tables";
-        "is_guest" = is_guest: bool, "systemd-detect-virt --vm", "runs in a virtual machine";
-        "is_container" = is_container: bool, "systemd-detect-virt --container", "runs in a container";
+        "is_guest" = is_guest: bool, "systemd-detect-virt --vm", "kind of machine: runs in a virtual machine";
+        "is_container" = is_container: bool, "systemd-detect-virt --container", "kind of environment: runs in a container";
         "uptime" = uptime: Seconds, "cat /proc/uptime", "time since boot";
         "cpus" = cpus: u32, "nproc", "online CPUs";
         "memory" = memory: Bytes, "cat /proc/meminfo", "installed memory";
@@ -134,9 +134,9 @@ fn readings() -> Vec<Entry> {
         "load.steal_read" = processors.steal: f64 as Share, "mpstat 1 5", "share of the time of all CPUs that the hypervisor gave to others, as a tool printed it";
         "load.idle_read" = processors.idle: f64 as Share, "mpstat 1 5", "share of the time of all CPUs without work, as a tool printed it";
         "cpuidle.latency" = processors.deepest_idle_latency: u32, "cpupower idle-info", "exit latency of the deepest idle state in use, in microseconds";
-        "on_battery" = processors.on_battery: bool, "cat /sys/class/power_supply/*/online", "runs on battery";
+        "on_battery" = processors.on_battery: bool, "cat /sys/class/power_supply/*/online", "power source: runs on battery";
         "iommu" = processors.iommu: String, "cat /sys/kernel/iommu_groups/*/type", "type of the IOMMU's domains";
-        "irqbalance.running" = irqbalance.running: bool, "systemctl is-active irqbalance", "irqbalance runs";
+        "irqbalance.running" = irqbalance.running: bool, "systemctl is-active irqbalance", "state of irqbalance: runs";
         "irqbalance.banned" = irqbalance.banned: String, "cat /etc/default/irqbalance", "CPUs that irqbalance may not use";
         "conntrack.count" = conntrack.count: u64, "cat /proc/sys/net/netfilter/nf_conntrack_count", "tracked connections";
         "conntrack.max" = conntrack.max: u64, "cat /proc/sys/net/netfilter/nf_conntrack_max", "most tracked connections";
@@ -151,6 +151,6 @@ fn readings() -> Vec<Entry> {
         "peer.neighbour" = peer.neighbour: String, "ip neigh", "state of the next hop in the neighbour table";
         "peer.neighbour_address" = peer.neighbour_address: String, "ip neigh", "hardware address of the next hop";
         "neighbours.failed" = neighbours.failed: u32, "ip neigh show nud failed", "neighbours that never answered";
-        "privileged" = privileged: bool, "id -u", "the readings were taken with the privileges of root";
+        "privileged" = privileged: bool, "id -u", "privileges of the reading: taken as root";
     }
 }

@@ -109,14 +109,14 @@ pub(super) fn entries() -> Vec<Entry> {
             "link.speed_verdict",
             Type::Word(&speed::VERDICTS),
             Unit::Plain,
-            "why the link runs at its speed",
+            "reason for the link's speed",
             speed::verdict,
         ),
         derived(
             "measured_verdict",
             Type::Word(&measurements::VERDICTS),
             Unit::Plain,
-            "best measured result against the ceiling",
+            "verdict on the best measured result: against the ceiling",
             measurements::verdict,
         ),
         derived(
@@ -126,24 +126,28 @@ pub(super) fn entries() -> Vec<Entry> {
             "yes, but unknown where the best measured result fits a bus of the card that was not read",
             measurements::on_known_bus,
         ),
-        derived("rate.rx", Type::number(Dim::RATE), Unit::BitsPerSecond, "received in the sample", |facts, index| {
-            rate(facts, index, "rx_bytes", "rate.rx_read")
-        }),
-        derived("rate.tx", Type::number(Dim::RATE), Unit::BitsPerSecond, "sent in the sample", |facts, index| {
+        derived(
+            "rate.rx",
+            Type::number(Dim::RATE),
+            Unit::BitsPerSecond,
+            "receive rate in the sample",
+            |facts, index| rate(facts, index, "rx_bytes", "rate.rx_read"),
+        ),
+        derived("rate.tx", Type::number(Dim::RATE), Unit::BitsPerSecond, "send rate in the sample", |facts, index| {
             rate(facts, index, "tx_bytes", "rate.tx_read")
         }),
         derived(
             "load.rx",
             Type::PLAIN,
             Unit::Share,
-            "received in the sample as a share of the link's speed",
+            "receive load: received in the sample as a share of the link's speed",
             |facts, index| load(facts, index, "rate.rx"),
         ),
         derived(
             "load.tx",
             Type::PLAIN,
             Unit::Share,
-            "sent in the sample as a share of the link's speed",
+            "send load: sent in the sample as a share of the link's speed",
             |facts, index| load(facts, index, "rate.tx"),
         ),
     ]);
@@ -168,10 +172,10 @@ fn for_commands() -> Vec<Entry> {
             "root_qdisc",
             Type::Entity(QDISC),
             Unit::Plain,
-            "queueing discipline that everything passes",
+            "root queueing discipline: everything passes it",
             members::root_qdisc,
         ),
-        derived("ip_address", Type::Text, Unit::Plain, "IP address that other hosts reach it by", ip_address),
+        derived("ip_address", Type::Text, Unit::Plain, "main IP address: other hosts reach it by", ip_address),
         derived(
             "ceiling.range",
             Type::Text,
@@ -185,35 +189,35 @@ fn for_commands() -> Vec<Entry> {
 fn readings() -> Vec<Entry> {
     facts! { Interface, Interface;
         "index" = index: u32, "ip link show {if}", "interface index";
-        "kind" = kind: InterfaceKind, "ip -d link show {if}", "what the interface is";
+        "kind" = kind: InterfaceKind, "ip -d link show {if}", "kind of interface";
         "alias" = alias: String, "ip link show {if}", "alias that an administrator gave";
         "address" = address: String, "ip link show {if}", "hardware address";
         "permanent_address" = permanent_address: String, "ethtool -P {if}", "hardware address that the device was made with";
         "bus_address" = device: crate::snapshot::PciAddress, "ethtool -i {if}", "address of its PCI function";
-        "admin_up" = admin_up: bool, "ip link show {if}", "administratively up";
+        "admin_up" = admin_up: bool, "ip link show {if}", "administrative state: up";
         "oper_state" = oper_state: OperState, "ip link show {if}", "operational state";
         "mtu" = mtu: Bytes, "ip link show {if}", "largest IP packet";
         "mtu_min" = mtu_min: Bytes, "ip -d link show {if}", "smallest MTU that the driver takes";
         "mtu_max" = mtu_max: Bytes, "ip -d link show {if}", "largest MTU that the driver takes";
         "txqueuelen" = txqueuelen: u32 as Packets, "ip link show {if}", "length of the transmit queue";
-        "vlan_tags" = vlan_tags: u32, "ip -d link show {if}", "VLAN tags that its frames carry";
+        "vlan_tags" = vlan_tags: u32, "ip -d link show {if}", "number of VLAN tags";
         "driver" = driver.name: String, "ethtool -i {if}", "driver";
         "driver_version" = driver.version: String, "ethtool -i {if}", "driver version";
         "firmware" = driver.firmware: String, "ethtool -i {if}", "firmware version";
         "bus_info" = driver.bus_info: String, "ethtool -i {if}", "bus address as the driver spells it";
-        "port.physical" = port.physical: bool, "ethtool -i {if}", "a hardware port: read, or known by its driver";
+        "port.physical" = port.physical: bool, "ethtool -i {if}", "nature of the port: hardware; read, or known by its driver";
         "port.type" = port.connector: PortType, "ethtool {if}", "connector";
-        "link.up" = link.up: bool, "ip link show {if}", "the link passes packets";
+        "link.up" = link.up: bool, "ip link show {if}", "state of the link: passes packets";
         "link.speed" = link.speed: BitsPerSecond, "ethtool {if}", "negotiated speed";
         "link.duplex" = link.duplex: Duplex, "ethtool {if}", "negotiated duplex mode";
-        "link.autoneg" = link.autoneg: bool, "ethtool {if}", "autonegotiation is on";
-        "link.autoneg_supported" = link.autoneg_supported: bool, "ethtool {if}", "the port can negotiate";
+        "link.autoneg" = link.autoneg: bool, "ethtool {if}", "autonegotiation: on";
+        "link.autoneg_supported" = link.autoneg_supported: bool, "ethtool {if}", "ability to negotiate";
         "link.lanes" = link.lanes: u32 as Lanes, "ethtool {if}", "lanes in use";
         "link.supported" = link.supported: LinkModes, "ethtool {if}", "modes that the port supports";
         "link.advertised" = link.advertised: LinkModes, "ethtool {if}", "modes that this end offers";
         "link.partner" = link.partner: LinkModes, "ethtool {if}", "modes that the link partner offers";
         "link.carrier_down" = link.carrier_down: u64, "cat /sys/class/net/{if}/carrier_down_count", "times that the carrier was lost";
-        "link.ext_state" = link.ext_state: String, "ethtool {if}", "why there is no link";
+        "link.ext_state" = link.ext_state: String, "ethtool {if}", "reason for the missing link";
         "link.sqi" = link.sqi: u32, "ethtool {if}", "signal quality index";
         "addresses" = addresses: Vec<String>, "ip addr show {if}", "IP addresses";
         "channels.rx" = channels.rx: u32, "ethtool -l {if}", "receive queues in use";
@@ -226,16 +230,16 @@ fn readings() -> Vec<Entry> {
         "coalesce.rx_frames" = coalesce.rx_frames: u32, "ethtool -c {if}", "packets that a receive interrupt may wait for";
         "coalesce.tx_usecs" = coalesce.tx_usecs: u32, "ethtool -c {if}", "microseconds that a transmit interrupt may wait";
         "coalesce.tx_frames" = coalesce.tx_frames: u32, "ethtool -c {if}", "packets that a transmit interrupt may wait for";
-        "coalesce.adaptive_rx" = coalesce.adaptive_rx: bool, "ethtool -c {if}", "receive moderation adapts to the traffic";
-        "coalesce.adaptive_tx" = coalesce.adaptive_tx: bool, "ethtool -c {if}", "transmit moderation adapts to the traffic";
-        "eee.enabled" = eee.enabled: bool, "ethtool --show-eee {if}", "this end offers Energy Efficient Ethernet";
-        "eee.active" = eee.active: bool, "ethtool --show-eee {if}", "both ends use Energy Efficient Ethernet";
+        "coalesce.adaptive_rx" = coalesce.adaptive_rx: bool, "ethtool -c {if}", "adaptive moderation of receive interrupts";
+        "coalesce.adaptive_tx" = coalesce.adaptive_tx: bool, "ethtool -c {if}", "adaptive moderation of transmit interrupts";
+        "eee.enabled" = eee.enabled: bool, "ethtool --show-eee {if}", "offer of Energy Efficient Ethernet: by this end";
+        "eee.active" = eee.active: bool, "ethtool --show-eee {if}", "use of Energy Efficient Ethernet: by both ends";
         "fec.configured" = fec.configured: LinkModes, "ethtool --show-fec {if}", "configured forward error correction";
         "fec.active" = fec.active: String, "ethtool --show-fec {if}", "forward error correction in use";
         "bond.mode" = bond.mode: String, "cat /proc/net/bonding/{if}", "bonding mode";
         "bond.miimon" = bond.miimon: u32, "cat /proc/net/bonding/{if}", "interval of link monitoring in ms";
         "bond.arp_interval" = bond.arp_interval: u32, "cat /proc/net/bonding/{if}", "interval of ARP monitoring in ms";
-        "bond.xmit_hash_policy" = bond.xmit_hash_policy: String, "cat /proc/net/bonding/{if}", "how flows are spread over members";
+        "bond.xmit_hash_policy" = bond.xmit_hash_policy: String, "cat /proc/net/bonding/{if}", "policy that spreads flows over members";
         "bond.active_member" = bond.active_member: String, "cat /proc/net/bonding/{if}", "member in use";
         "bond.active_aggregator" = bond.active_aggregator: u32, "cat /proc/net/bonding/{if}", "LACP aggregator in use";
         "bond.partner_mac" = bond.partner_address: String, "cat /proc/net/bonding/{if}", "hardware address of the LACP partner";
@@ -243,73 +247,73 @@ fn readings() -> Vec<Entry> {
         "ring.rx_max" = ring.rx_max: u32 as Descriptors, "ethtool -g {if}", "largest receive ring";
         "ring.tx" = ring.tx: u32 as Descriptors, "ethtool -g {if}", "transmit ring in use";
         "ring.tx_max" = ring.tx_max: u32 as Descriptors, "ethtool -g {if}", "largest transmit ring";
-        "pause.autoneg" = pause.autoneg: bool, "ethtool -a {if}", "flow control is negotiated";
-        "pause.rx" = pause.rx: bool, "ethtool -a {if}", "this end obeys pause frames";
-        "pause.tx" = pause.tx: bool, "ethtool -a {if}", "this end sends pause frames";
+        "pause.autoneg" = pause.autoneg: bool, "ethtool -a {if}", "negotiation of flow control";
+        "pause.rx" = pause.rx: bool, "ethtool -a {if}", "obedience to pause frames";
+        "pause.tx" = pause.tx: bool, "ethtool -a {if}", "sending of pause frames";
         "stack.parent" = stack.parent: String, "ip -d link show {if}", "name of the interface below this one";
         "stack.master" = stack.master: String, "ip link show {if}", "name of the bond, bridge, team or VRF above";
         "stack.members" = stack.members: Vec<String>, "ip link show master {if}", "names of the members";
         "stack.peer" = stack.peer: String, "ip link show {if}", "name of the other end of the pair";
         "features_refused" = features_refused: Vec<String>, "ethtool -k {if}", "features that somebody asked for in vain";
-        "bus" = bus: Bus, "ls -l /sys/class/net/{if}/device", "bus that it hangs on";
+        "bus" = bus: Bus, "ls -l /sys/class/net/{if}/device", "bus";
         "virtual_functions" = virtual_functions: u32, "cat /sys/class/net/{if}/device/sriov_numvfs", "virtual functions that it has made";
         "gro_max_size" = gro_max_size: Bytes, "ip -d link show {if}", "largest packet that GRO builds";
         "gso_max_size" = gso_max_size: Bytes, "ip -d link show {if}", "largest packet that GSO sends";
         "vlan_id" = vlan_id: u32, "ip -d link show {if}", "VLAN identifier";
         "rss.table" = rss.table: Vec<u32>, "ethtool -x {if}", "entries of the indirection table by receive queue";
         "rss.function" = rss.function: String, "ethtool -x {if}", "hash function";
-        "rss.configured" = rss.configured: bool, "ethtool -x {if}", "somebody set the indirection table";
-        "pfc.mask" = pfc.enabled_mask: u32, "dcb pfc show dev {if}", "bit n is set where priority n is paused by itself";
+        "rss.configured" = rss.configured: bool, "ethtool -x {if}", "origin of the indirection table: set by somebody";
+        "pfc.mask" = pfc.enabled_mask: u32, "dcb pfc show dev {if}", "mask of PFC priorities: bit n is set where priority n is paused by itself";
         "pfc.priorities" = pfc.priorities: u32, "dcb pfc show dev {if}", "priorities that the driver can pause";
-        "module.present" = module.present: bool, "sudo ethtool -m {if}", "a module sits in the cage";
+        "module.present" = module.present: bool, "sudo ethtool -m {if}", "presence of a module in the cage";
         "module.kind" = module.identifier: String, "sudo ethtool -m {if}", "form factor of the module";
         "module.vendor" = module.vendor: String, "sudo ethtool -m {if}", "vendor of the module";
         "module.part_number" = module.part_number: String, "sudo ethtool -m {if}", "part number of the module";
         "module.compliance" = module.compliance: Vec<String>, "sudo ethtool -m {if}", "what the module complies with";
         "module.bit_rate" = module.bit_rate: u32, "sudo ethtool -m {if}", "nominal bit rate of the module in Mb/s";
-        "module.copper" = module.copper: bool, "sudo ethtool -m {if}", "the module is a copper cable";
-        "module.dom" = module.diagnostics: bool, "sudo ethtool -m {if}", "the module has diagnostics";
+        "module.copper" = module.copper: bool, "sudo ethtool -m {if}", "medium of the module: a copper cable";
+        "module.dom" = module.diagnostics: bool, "sudo ethtool -m {if}", "diagnostics of the module: present";
         "module.temp" = module.temperature: Celsius, "sudo ethtool -m {if}", "temperature of the module";
         "module.voltage" = module.voltage: f64, "sudo ethtool -m {if}", "supply voltage of the module in volts";
-        "module.tx_fault" = module.tx_fault: bool, "sudo ethtool -m {if}", "the module reports a fault of its transmitter";
-        "module.rx_los" = module.rx_los: bool, "sudo ethtool -m {if}", "the module sees no light";
-        "module.rx_power_high_alarm" = module.thresholds.rx_power_high_alarm: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, high alarm, in dBm";
-        "module.rx_power_low_alarm" = module.thresholds.rx_power_low_alarm: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, low alarm, in dBm";
-        "module.rx_power_high_warn" = module.thresholds.rx_power_high_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, high warning, in dBm";
-        "module.rx_power_low_warn" = module.thresholds.rx_power_low_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: received power, low warning, in dBm";
-        "module.tx_power_high_warn" = module.thresholds.tx_power_high_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: transmitted power, high warning, in dBm";
-        "module.tx_power_low_warn" = module.thresholds.tx_power_low_warn: Decibel, "sudo ethtool -m {if}", "threshold of the module: transmitted power, low warning, in dBm";
-        "module.bias_high_warn" = module.thresholds.bias_high_warn: f64, "sudo ethtool -m {if}", "threshold of the module: bias current, high warning, in mA";
-        "module.bias_low_warn" = module.thresholds.bias_low_warn: f64, "sudo ethtool -m {if}", "threshold of the module: bias current, low warning, in mA";
-        "module.temp_high_alarm" = module.thresholds.temperature_high_alarm: Celsius, "sudo ethtool -m {if}", "threshold of the module: temperature, high alarm";
-        "module.temp_high_warn" = module.thresholds.temperature_high_warn: Celsius, "sudo ethtool -m {if}", "threshold of the module: temperature, high warning";
-        "xdp.mode" = xdp.mode: XdpMode, "ip -d link show {if}", "where its XDP program runs";
+        "module.tx_fault" = module.tx_fault: bool, "sudo ethtool -m {if}", "transmitter fault signal of the module";
+        "module.rx_los" = module.rx_los: bool, "sudo ethtool -m {if}", "loss-of-light signal of the module";
+        "module.rx_power_high_alarm" = module.thresholds.rx_power_high_alarm: Decibel, "sudo ethtool -m {if}", "high alarm threshold of received power in dBm";
+        "module.rx_power_low_alarm" = module.thresholds.rx_power_low_alarm: Decibel, "sudo ethtool -m {if}", "low alarm threshold of received power in dBm";
+        "module.rx_power_high_warn" = module.thresholds.rx_power_high_warn: Decibel, "sudo ethtool -m {if}", "high warning threshold of received power in dBm";
+        "module.rx_power_low_warn" = module.thresholds.rx_power_low_warn: Decibel, "sudo ethtool -m {if}", "low warning threshold of received power in dBm";
+        "module.tx_power_high_warn" = module.thresholds.tx_power_high_warn: Decibel, "sudo ethtool -m {if}", "high warning threshold of transmitted power in dBm";
+        "module.tx_power_low_warn" = module.thresholds.tx_power_low_warn: Decibel, "sudo ethtool -m {if}", "low warning threshold of transmitted power in dBm";
+        "module.bias_high_warn" = module.thresholds.bias_high_warn: f64, "sudo ethtool -m {if}", "high warning threshold of bias current in mA";
+        "module.bias_low_warn" = module.thresholds.bias_low_warn: f64, "sudo ethtool -m {if}", "low warning threshold of bias current in mA";
+        "module.temp_high_alarm" = module.thresholds.temperature_high_alarm: Celsius, "sudo ethtool -m {if}", "high alarm threshold of module temperature";
+        "module.temp_high_warn" = module.thresholds.temperature_high_warn: Celsius, "sudo ethtool -m {if}", "high warning threshold of module temperature";
+        "xdp.mode" = xdp.mode: XdpMode, "ip -d link show {if}", "mode of the XDP program: where it runs";
         "xdp.program" = xdp.program: String, "ip -d link show {if}", "name of its XDP program";
         "usb.id" = usb.id: String, "lsusb", "vendor and product of the USB device";
         "usb.speed" = usb.speed: BitsPerSecond, "lsusb -t", "speed of the USB bus";
         "usb.version" = usb.version: String, "lsusb -v", "version of the standard that the USB device names";
         "usb.product" = usb.product: String, "lsusb", "name that the USB device gives";
         "wifi.signal" = wireless.signal: Decibel, "iw dev {if} link", "signal of the access point in dBm";
-        "rate.rx_read" = rates.rx: BitsPerSecond, "sar -n DEV 1 5", "received per second, as a tool printed it";
-        "rate.tx_read" = rates.tx: BitsPerSecond, "sar -n DEV 1 5", "sent per second, as a tool printed it";
+        "rate.rx_read" = rates.rx: BitsPerSecond, "sar -n DEV 1 5", "receive rate: as a tool printed it";
+        "rate.tx_read" = rates.tx: BitsPerSecond, "sar -n DEV 1 5", "send rate: as a tool printed it";
         "wifi.tx_bitrate" = wireless.tx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame sent";
         "wifi.rx_bitrate" = wireless.rx_bitrate: BitsPerSecond, "iw dev {if} link", "rate of the last frame received";
-        "wifi.power_save" = wireless.power_save: bool, "iw dev {if} get power_save", "power saving is on";
-        "wifi.phy" = wireless.phy: String, "iw dev", "name of the radio that it is of";
+        "wifi.power_save" = wireless.power_save: bool, "iw dev {if} get power_save", "power saving: on";
+        "wifi.phy" = wireless.phy: String, "iw dev", "name of the radio";
         "wifi.frequency" = wireless.frequency: u32, "iw dev {if} link", "channel in MHz";
         "tunnel.remote" = tunnel.remote: String, "ip -d link show {if}", "address of the other end";
         "tunnel.local" = tunnel.local: String, "ip -d link show {if}", "own outer address";
         "tunnel.port" = tunnel.port: u32, "ip -d link show {if}", "UDP port of the tunnel";
         "tunnel.vni" = tunnel.vni: u32, "ip -d link show {if}", "network identifier of the tunnel";
         "program" = tunnel.program: String, "sudo ss -xp", "program that reads packets from the tun device";
-        "bridge.stp" = bridge.stp: bool, "ip -d link show {if}", "spanning tree protocol is on";
-        "bridge.vlan_filtering" = bridge.vlan_filtering: bool, "ip -d link show {if}", "the bridge filters by VLAN";
-        "bridge.netfilter" = bridge.netfilter: bool, "ip -d link show {if}", "packets of the bridge go through netfilter";
+        "bridge.stp" = bridge.stp: bool, "ip -d link show {if}", "spanning tree protocol: on";
+        "bridge.vlan_filtering" = bridge.vlan_filtering: bool, "ip -d link show {if}", "VLAN filtering: on";
+        "bridge.netfilter" = bridge.netfilter: bool, "ip -d link show {if}", "passage through netfilter: packets of the bridge go through it";
         "devlink.fw_app" = devlink.firmware_package: String, "devlink dev info", "package in the firmware";
         "rdma.device" = rdma.device: String, "rdma link", "RDMA device of the port";
         "rdma.state" = rdma.state: String, "rdma link", "state of the RDMA port";
-        "is_session" = session.is_session: bool, "echo $SSH_CONNECTION", "the user's own session runs over it";
-        "is_default_route" = session.is_default_route: bool, "ip route show default", "the default route leaves by it";
+        "is_session" = session.is_session: bool, "echo $SSH_CONNECTION", "tie to your session: it runs over the interface";
+        "is_default_route" = session.is_default_route: bool, "ip route show default", "tie to the default route: it leaves by the interface";
     }
 }
 

@@ -31,28 +31,34 @@ pub(super) fn entries() -> Vec<Entry> {
         "duration" = duration: Seconds, "iperf3 -c {peer} -P 4 -t 30", "length of the test";
         "streams" = streams: u32, "iperf3 -c {peer} -P 4 -t 30", "parallel streams";
         "retransmits" = retransmits: u64, "iperf3 -c {peer} -P 4 -t 30", "segments that the sender sent again";
-        "sends" = sends: bool, "iperf3 -c {peer} -P 4 -t 30", "this host sent the data";
+        "sends" = sends: bool, "iperf3 -c {peer} -P 4 -t 30", "direction: this host sent the data";
         "protocol" = protocol: String, "iperf3 -c {peer} -P 4 -t 30", "tcp, udp, rdma or infiniband";
         "both_ways" = both_ways: bool, "iperf3 -c {peer} --bidir -t 30", "the other direction ran at the same time";
         "rdma_mtu" = rdma_mtu: Bytes, "ib_write_bw --report_gbits {peer}", "payload of one packet of a test of RDMA";
         "binary_megabytes" = binary_megabytes: bool, "ib_write_bw --report_gbits {peer}", "the rate was printed as MB and meant 2^20 bytes";
-        "stalled" = stalled: bool, "iperf3 -c {peer} -t 30", "the sender sent less than a megabyte and then nothing for three intervals or more";
+        "stalled" = stalled: bool, "iperf3 -c {peer} -t 30", "stall of the sender: less than a megabyte and then nothing for three intervals or more";
         "stalled_window" = stalled_window: Bytes, "iperf3 -c {peer} -t 30", "congestion window that stood still meanwhile";
         "version" = version: Version, "iperf3 --version", "version of the program";
         "window_option" = window_option: Bytes, "iperf3 -c {peer} -P 4 -t 30", "buffer size asked for with an option";
         "peer" = peer_address: String, "iperf3 -c {peer} -P 4 -t 30", "address of the other end";
         "receiver" = receiver_address: String, "iperf3 -c {peer} -P 4 -t 30", "address that the data was sent to";
-        "interface" = interface: String, "ip route get {peer}", "interface that it ran over";
+        "interface" = interface: String, "ip route get {peer}", "interface of the test";
     };
     entries.extend([
-        derived("tool", Type::Text, Unit::Plain, "program that measured", |facts, index| {
+        derived("tool", Type::Text, Unit::Plain, "program", |facts, index| {
             facts
                 .measurement(index)
                 .map_or_else(Derived::none, |one| Derived::fact(Value::Text(one.tool.as_str().into())))
         }),
-        derived("single_threaded", Type::Bool, Unit::Plain, "one thread serves all streams", single_threaded),
+        derived(
+            "single_threaded",
+            Type::Bool,
+            Unit::Plain,
+            "threading of the program: one thread serves all streams",
+            single_threaded,
+        ),
         derived("retrans_ratio", Type::PLAIN, Unit::Share, "share of the segments that were sent again", retrans_ratio),
-        derived("iface", Type::Entity(INTERFACE), Unit::Plain, "interface that it ran over", |facts, index| {
+        derived("iface", Type::Entity(INTERFACE), Unit::Plain, "interface of the test", |facts, index| {
             let from = facts.key(MEASUREMENT, index, "interface");
             let Some(one) = facts.measurement(index) else { return Derived::none() };
             let found = one.interface.known().and_then(|name| facts.topology().interface("", name));
@@ -61,12 +67,12 @@ pub(super) fn entries() -> Vec<Entry> {
                 from,
             )
         }),
-        derived("target", Type::Text, Unit::Plain, "address that the sender reaches the receiver by", target),
+        derived("target", Type::Text, Unit::Plain, "address of the receiver: as the sender reaches it", target),
         derived(
             "verdict",
             Type::Word(&VERDICTS),
             Unit::Plain,
-            "where it stands against the ceiling of its direction",
+            "verdict: against the ceiling of its direction",
             own_verdict,
         ),
         derived(

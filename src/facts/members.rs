@@ -12,15 +12,15 @@ use crate::snapshot::{BondMember, Qdisc};
 /// Facts of a bond's member.
 pub(super) fn member_entries() -> Vec<Entry> {
     let mut entries = row_facts! { BondMember;
-        "mii_up" = mii_up: bool, "cat /proc/net/bonding/{if}", "link state by the bond's own monitoring";
+        "mii_up" = mii_up: bool, "cat /proc/net/bonding/{if}", "link state: by the bond's own monitoring";
         "link_failures" = link_failures: u32, "cat /proc/net/bonding/{if}", "times that monitoring saw its link go down";
         "aggregator" = aggregator: u32, "cat /proc/net/bonding/{if}", "LACP aggregator that it belongs to";
         "speed" = speed: BitsPerSecond, "cat /proc/net/bonding/{if}", "speed as the bond sees it";
-        "churned" = churned: bool, "cat /proc/net/bonding/{if}", "LACP partners of it never agreed";
+        "churned" = churned: bool, "cat /proc/net/bonding/{if}", "LACP churn: partners never agreed";
         names
         "name" = name: String, "interface name";
     };
-    entries.push(derived("iface", Type::Entity(INTERFACE), Unit::Plain, "the interface", |facts, index| {
+    entries.push(derived("iface", Type::Entity(INTERFACE), Unit::Plain, "interface", |facts, index| {
         let Some((bond, member)) = facts.row::<BondMember>(index) else { return Derived::none() };
         let namespace = &facts.snapshot().interfaces[bond].namespace;
         match facts.topology().interface(namespace, &member.name) {
@@ -37,18 +37,30 @@ pub(super) fn qdisc_entries() -> Vec<Entry> {
         "rate" = rate: BitsPerSecond, "tc -s -d qdisc show dev {if}", "rate that a shaper allows";
         names
         "kind" = kind: String, "kind";
-        "parent" = parent: String, "what it hangs on";
+        "parent" = parent: String, "parent";
     };
     entries.extend([
-        derived("leaf", Type::Bool, Unit::Plain, "packets to send wait in it, nothing hangs on it", |facts, index| {
-            let Some((interface, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
-            let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
-            Derived::fact(Value::Bool(counters::is_leaf(one, all)))
-        }),
-        derived("aqm", Type::Bool, Unit::Plain, "it drops on purpose, to keep its queue short", |facts, index| {
-            let Some((_, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
-            Derived::fact(Value::Bool(facts.knowledge().drops_on_purpose(&one.kind)))
-        }),
+        derived(
+            "leaf",
+            Type::Bool,
+            Unit::Plain,
+            "place: packets to send wait in it, nothing hangs on it",
+            |facts, index| {
+                let Some((interface, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
+                let all = facts.snapshot().interfaces[interface].qdiscs.known().map_or(&[][..], Vec::as_slice);
+                Derived::fact(Value::Bool(counters::is_leaf(one, all)))
+            },
+        ),
+        derived(
+            "aqm",
+            Type::Bool,
+            Unit::Plain,
+            "active queue management: drops on purpose, to keep its queue short",
+            |facts, index| {
+                let Some((_, one)) = facts.row::<Qdisc>(index) else { return Derived::none() };
+                Derived::fact(Value::Bool(facts.knowledge().drops_on_purpose(&one.kind)))
+            },
+        ),
         derived("dropped", Type::PLAIN, Unit::Packets, "packets dropped since it was made", |facts, index| {
             counter(facts, index, "dropped", false)
         }),

@@ -50,19 +50,19 @@ pub(super) fn entries() -> Vec<Entry> {
             "interfaces above it: VLANs, macvlans, tunnels",
             children,
         ),
-        derived("forwarding", Type::Bool, Unit::Plain, "IPv4 or IPv6 packets are forwarded from it", forwarding),
+        derived("forwarding", Type::Bool, Unit::Plain, "forwarding of packets: IPv4 or IPv6", forwarding),
         derived(
             "egress",
             Type::Entity(INTERFACE),
             Unit::Plain,
-            "interface by which its packets leave the host: the parent, or by the route to the other end of the tunnel",
+            "outgoing interface: the parent, or by the route to the other end of the tunnel",
             egress,
         ),
         derived(
             "default_route.mtu",
             Type::number(Dim::DATA),
             Unit::Bytes,
-            "MTU that the default route by it sets",
+            "MTU of the default route",
             default_route_mtu,
         ),
         derived("link.lane_rate", Type::number(Dim::RATE), Unit::BitsPerSecond, "speed of one lane", |facts, index| {
@@ -80,7 +80,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "module.thresholds_valid",
             Type::Bool,
             Unit::Plain,
-            "the module's thresholds are not all zero, and no low one lies above a high one",
+            "plausibility of the module's thresholds: not all zero, and no low one above a high one",
             thresholds_valid,
         ),
     ]
@@ -113,16 +113,22 @@ pub(super) fn host_entries() -> Vec<Entry> {
             shared_networks,
         ),
         derived("neighbours.count", Type::PLAIN, Unit::Plain, "IPv4 and IPv6 neighbours", both),
-        derived("bare_metal", Type::Bool, Unit::Plain, "neither a virtual machine nor a container", |facts, _| {
-            let host = &facts.snapshot().host;
-            let from = ["is_guest", "is_container"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
-            let state = match (host.is_guest.known(), host.is_container.known()) {
-                (Some(true), _) | (_, Some(true)) => State::FALSE,
-                (Some(false), Some(false)) => State::Known(Value::Bool(true)),
-                _ => State::Unknown,
-            };
-            Derived::of(state, from)
-        }),
+        derived(
+            "bare_metal",
+            Type::Bool,
+            Unit::Plain,
+            "bare metal: neither a virtual machine nor a container",
+            |facts, _| {
+                let host = &facts.snapshot().host;
+                let from = ["is_guest", "is_container"].iter().flat_map(|path| facts.key(HOST, 0, path)).collect();
+                let state = match (host.is_guest.known(), host.is_container.known()) {
+                    (Some(true), _) | (_, Some(true)) => State::FALSE,
+                    (Some(false), Some(false)) => State::Known(Value::Bool(true)),
+                    _ => State::Unknown,
+                };
+                Derived::of(state, from)
+            },
+        ),
     ]
 }
 

@@ -150,7 +150,7 @@ pub(super) fn interface_entries() -> Vec<Entry> {
             "interrupts.rate",
             Type::number(Dim::FREQUENCY),
             Unit::PerSecond,
-            "times per second within the sample of the interrupt that came most often",
+            "rate of the busiest interrupt: times per second within the sample",
             |facts, index| highest(facts, index, |_, irq| vec![(IRQ, irq, "rate")]),
         ),
         derived(

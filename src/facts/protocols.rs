@@ -34,10 +34,10 @@ pub(super) fn flow_entries() -> Vec<Entry> {
         "sndbuf_limited" = sndbuf_limited: Seconds, "ss -tin", "time that its send buffer held it back";
         "delivery_rate" = delivery_rate: BitsPerSecond, "ss -tin", "rate at which data was last delivered";
         "pacing_rate" = pacing_rate: BitsPerSecond, "ss -tin", "rate to which it is paced";
-        "app_limited" = app_limited: bool, "ss -tin", "the program gave it too little to send";
+        "app_limited" = app_limited: bool, "ss -tin", "limit by the program: it gave the connection too little to send";
         "rcvbuf" = receive_buffer: Bytes, "ss -tinm", "receive buffer";
         "sndbuf" = send_buffer: Bytes, "ss -tinm", "send buffer";
-        "buffer_locked" = buffer_locked: bool, "ss -tinm", "the program set its buffers";
+        "buffer_locked" = buffer_locked: bool, "ss -tinm", "origin of the buffer sizes: set by the program";
         "drops" = drops: u64, "ss -tinm", "packets that its socket dropped";
         "recv_q" = receive_queue: Bytes, "ss -tin", "bytes that the program has not read yet";
         "unacked" = unacked: u32, "ss -tin", "segments on their way that are not acknowledged";
@@ -96,7 +96,7 @@ pub(super) fn flow_entries() -> Vec<Entry> {
             "bdp",
             Type::number(Dim::DATA),
             Unit::Bytes,
-            "speed of the interface by the least round trip time: what has to be on the way for full speed",
+            "bandwidth-delay product: speed of the interface by the least round trip time",
             |facts, index| {
                 let Some((_, flow)) = facts.row::<Flow>(index) else { return Derived::none() };
                 let mut from = facts.key(FLOW, index, "min_rtt");
@@ -278,7 +278,7 @@ pub(super) fn route_entries() -> Vec<Entry> {
         "initcwnd" = initcwnd: u32, "ip route show table all", "initial congestion window that it sets";
         "initrwnd" = initrwnd: u32, "ip route show table all", "initial receive window that it sets";
         names
-        "destination" = destination: String, "where it leads";
+        "destination" = destination: String, "destination";
     }
 }
 
@@ -296,7 +296,7 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
         "operations" = operations: u64, "cat /proc/self/mountstats", "requests";
         "retransmissions" = retransmissions: u64, "cat /proc/self/mountstats", "requests sent again";
         names
-        "path" = path: String, "where it is mounted";
+        "path" = path: String, "mount point";
     };
     entries.push(derived(
         "iface",
@@ -320,10 +320,10 @@ pub(super) fn nfs_entries() -> Vec<Entry> {
 /// Facts of a setting in a file.
 pub(super) fn setting_entries() -> Vec<Entry> {
     row_facts! { ConfiguredSetting;
-        "wins" = wins: bool, "grep -rn . /etc/sysctl.d /etc/systemd/network", "no other file overrides it at boot";
+        "wins" = wins: bool, "grep -rn . /etc/sysctl.d /etc/systemd/network", "rank at boot: no other file overrides it";
         names
-        "manager" = manager: String, "who reads the file";
-        "file" = file: String, "the file";
+        "manager" = manager: String, "reader of the file";
+        "file" = file: String, "file";
         "scope" = scope: String, "section or match that it stands below";
         "key" = key: String, "key as the file spells it";
         "value" = value: String, "value as the file spells it";

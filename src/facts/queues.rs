@@ -15,7 +15,7 @@ pub(super) fn queue_entries() -> Vec<Entry> {
         "rps_cpus" = rps_cpus: Vec<u32>, "grep . /sys/class/net/{if}/queues/rx-*/rps_cpus", "CPUs that received packets are steered to";
         "xps_cpus" = xps_cpus: Vec<u32>, "grep . /sys/class/net/{if}/queues/tx-*/xps_cpus", "CPUs that send over it";
         names
-        "tx" = tx: bool, "a transmit queue";
+        "tx" = tx: bool, "direction: a transmit queue";
         "index" = index: u32, "number of the queue";
     };
     entries.extend([
@@ -85,14 +85,14 @@ pub(super) fn action_entries() -> Vec<Entry> {
         "rate" = rate: BitsPerSecond, "tc -s filter show dev {if} ingress", "rate of a policer";
         names
         "kind" = kind: String, "kind of the action";
-        "hook" = hook: String, "where it hangs";
+        "hook" = hook: String, "hook";
     }
 }
 
 /// Facts of a health reporter.
 pub(super) fn reporter_entries() -> Vec<Entry> {
     row_facts! { HealthReporter;
-        "state" = state: String, "devlink health show", "healthy or error";
+        "state" = state: String, "devlink health show", "state: healthy or error";
         "errors" = errors: u64, "devlink health show", "errors since the driver was loaded";
         names
         "name" = name: String, "name of the reporter";

@@ -15,7 +15,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "knowledge.eee.suspect",
             Type::Bool,
             Unit::Plain,
-            "trouble with Energy Efficient Ethernet was reported of its driver's hardware",
+            "reports of trouble with Energy Efficient Ethernet: of its driver's hardware",
             |facts, index| eee(facts, index, |suspect| Some(Value::Bool(suspect.is_some()))),
         ),
         derived(
@@ -25,7 +25,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "hardware that such reports name",
             |facts, index| eee(facts, index, |suspect| Some(Value::Text(suspect?.hardware.as_str().into()))),
         ),
-        derived("knowledge.eee.reported", Type::Text, Unit::Plain, "what such reports say", |facts, index| {
+        derived("knowledge.eee.reported", Type::Text, Unit::Plain, "content of such reports", |facts, index| {
             eee(facts, index, |suspect| Some(Value::Text(suspect?.reported.as_str().into())))
         }),
     ]

@@ -5,7 +5,7 @@ use super::model::{DropRow, Finding, InterfaceRow, Report};
 use crate::facts::{Count, Facts, Judged, MeasuredVerdict};
 use crate::knowledge::Place;
 use crate::reading::numbers::{count, rate, rate_range, significant};
-use crate::snapshot::SampleSource;
+use crate::snapshot::{CounterBlock, SampleSource, Snapshot};
 
 /// Share of a link's rate below which a port counts as quiet.
 const QUIET: f64 = 0.01;
@@ -61,6 +61,10 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
     let sample = &facts.snapshot().sample;
     let mut text = match (idle, busiest(facts)) {
         (None, _) if sample.source == SampleSource::Live => "One sample: what grows now is not judged.".to_owned(),
+        (None, _) if read_twice(facts.snapshot()) => {
+            "Some counters were read twice, at times that are not told: what grew is judged, how fast is not."
+                .to_owned()
+        }
         (None, _) => "One reading of each counter: what grows now is not judged.".to_owned(),
         (Some(quiet), Some((name, share))) => {
             let percent = significant(share * 100.0, 3);
@@ -80,6 +84,13 @@ pub(super) fn quality(facts: &Facts<'_>, idle: Option<bool>) -> String {
         text += " Root would add nothing on this host.";
     }
     text
+}
+
+/// True where a capture holds an output more than once.
+fn read_twice(snapshot: &Snapshot) -> bool {
+    let twice = |blocks: &[CounterBlock]| blocks.iter().any(|block| block.at_ms.len() > 1);
+    snapshot.interfaces.iter().any(|one| twice(&one.counters))
+        || snapshot.host.counters.known().is_some_and(|blocks| twice(blocks))
 }
 
 /// The answer in one sentence, two at most.
@@ -120,7 +131,8 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
             0 => String::new(),
             more => format!(" {more} more below."),
         };
-        return format!("Nothing wrong found. Worth a look: {} ({}).{more}", first.title, subject(first));
+        let all = if first.kind == "limit" { "Nothing wrong found" } else { "Nothing urgent" };
+        return format!("{all}. Worth a look: {} ({}).{more}", first.title, subject(first));
     }
     let hardware = report.interfaces.iter().filter(|row| row.physical == Some(true));
     let up = hardware.clone().filter(|row| row.state.as_deref() == Some("up")).count();
