@@ -108,11 +108,19 @@ impl Bundle {
             unread: unread(snapshot),
             remarks: collected.remarks.clone(),
         };
-        let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
+        let text = contents(&manifest);
         members.insert(0, Member { name: "manifest.json".into(), what: "this table of contents".into(), text });
         let host = manifest.host.as_deref().map_or_else(|| "host".to_owned(), plain);
         let folder = format!("netdoctor-{host}-{}", time::short(collected.began));
         Self { folder, manifest, members, began: collected.began }
+    }
+
+    /// Adds a sentence to [`Manifest::remarks`].
+    pub fn remark(&mut self, remark: String) {
+        self.manifest.remarks.push(remark);
+        if let Some(first) = self.members.first_mut() {
+            first.text = contents(&self.manifest);
+        }
     }
 
     /// The archive.
@@ -120,6 +128,10 @@ impl Bundle {
         let files = self.members.iter().map(|member| (member.name.as_str(), member.text.as_bytes()));
         write::pack(&self.folder, files, self.began)
     }
+}
+
+fn contents(manifest: &Manifest) -> String {
+    serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n"
 }
 
 fn entry(member: &Member) -> Entry {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::measured::holder;
 use crate::reading::{Reading, Source, SourceId};
-use crate::snapshot::{Snapshot, best_route};
+use crate::snapshot::{Snapshot, address_of, best_route};
 
 /// Most answers that are kept.
 const MOST: usize = 4096;
@@ -28,9 +28,7 @@ impl Ways {
 /// The address in `192.0.2.1:22`, `[2001:db8::1]:443` or `192.0.2.1%eth0:68`; one of IPv4 that is written as one of IPv6 is
 /// what it is.
 fn address(end: &str) -> Option<IpAddr> {
-    let host = end.rsplit_once(':').map_or(end, |(host, _)| host);
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    Some(host.split('%').next()?.parse::<IpAddr>().ok()?.to_canonical())
+    Some(address_of(end).split('%').next()?.parse::<IpAddr>().ok()?.to_canonical())
 }
 
 /// Gives connections and mounts the interface that they leave by, once all routes and addresses are known.

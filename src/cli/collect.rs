@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::output::{Terminal, ToWrite, load_rules, render, report_of};
-use super::scan::{self, milliseconds};
+use super::scan::{self, HostArguments};
 use super::{Format, Output, RuleArguments, Surroundings, exit};
 use crate::bundle::{self, Bundle, Collected, Redactor, Reports, Stage};
 use crate::probe::{Recorder, Recording};
-use crate::report::escape::visible;
 use crate::report::model::Report;
 use crate::rules::RuleSet;
 
@@ -28,24 +27,14 @@ pub struct Arguments {
     /// Write nothing; list what would leave the machine
     #[arg(long)]
     dry_run: bool,
-    /// Only these interfaces
-    #[arg(short, long, value_name = "IFACE")]
-    interface: Vec<String>,
-    /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
-    #[arg(long, visible_alias = "during", value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
-    interval: u64,
-    /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
-    #[arg(long, value_name = "NAME")]
-    netns: Vec<String>,
-    /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
-    #[arg(long, value_name = "DIR", default_value = "/", value_parser = scan::folder)]
-    root: PathBuf,
+    #[command(flatten)]
+    host: HostArguments,
     #[command(flatten)]
     rules: RuleArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
-    let unknown = scan::unknown_namespaces(&arguments.netns);
+    let unknown = arguments.host.unknown_namespaces();
     if !unknown.is_empty() {
         return Output { err: unknown, code: exit::USAGE, ..Output::default() };
     }
@@ -53,9 +42,8 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
         Ok(loaded) => loaded,
         Err(output) => return output,
     };
-    let mut collected = collect(arguments, surroundings);
-    let missing = arguments.interface.iter().filter(|name| collected.snapshot.interface(name).is_none());
-    let missing: Vec<String> = missing.map(|name| format!("there is no interface `{}`", visible(name))).collect();
+    let mut collected = collect(&arguments.host, surroundings);
+    let missing = arguments.host.unknown_interfaces(&collected.snapshot);
     if !missing.is_empty() {
         problems.extend(missing);
         return Output { err: problems, code: exit::USAGE, ..Output::default() };
@@ -99,21 +87,14 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
 }
 
 /// Reads the host.
-fn collect(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Collected {
-    let reading = scan::Reading {
-        interfaces: arguments.interface.clone(),
-        interval_ms: arguments.interval,
-        root: arguments.root.clone(),
-        namespaces: arguments.netns.clone(),
-        peer: None,
-    };
+fn collect(host: &HostArguments, surroundings: &mut Surroundings<'_>) -> Collected {
     let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut stages: Vec<(String, Instant)> = vec![("start".into(), Instant::now())];
     let mut progress = |what: &str| {
         stages.push((what.to_owned(), Instant::now()));
         (surroundings.progress)(what);
     };
-    let read = scan::read(&reading, &mut progress, &Recorder::new);
+    let read = scan::read(&host.reading(), &mut progress, &Recorder::new);
     let ends = stages.iter().skip(1).map(|(_, at)| *at).chain([Instant::now()]);
     let length = |((name, begin), end): (&(String, Instant), Instant)| Stage {
         name: name.clone(),
@@ -166,18 +147,17 @@ fn redacted(collected: Collected, original: &Report, rules: &RuleSet) -> Result<
     for stage in &mut stages {
         stage.name = redactor.text(&stage.name);
     }
-    let mut collected =
+    let collected =
         Collected { snapshot, recordings: Vec::new(), read, stages, began: collected.began, redacted: true, remarks };
-    let reports = reports(&report);
-    let bundle = Bundle::new(&collected, reports.clone());
+    let mut bundle = Bundle::new(&collected, reports(&report));
     let leaks: Vec<bundle::Leak> =
         bundle.members.iter().flat_map(|member| redactor.leaks(&member.name, &member.text)).collect();
     if !leaks.is_empty() {
         let told = leaks.iter().take(10).map(|leak| format!("{}: {} {}", leak.file, leak.what, leak.value));
         return Err(told.collect());
     }
-    collected.remarks.push(format!("checked: no original value stands in any of {} files", bundle.members.len()));
-    Ok((Bundle::new(&collected, reports), redactor.doubts()))
+    bundle.remark(format!("checked: no original value stands in any of {} files", bundle.members.len()));
+    Ok((bundle, redactor.doubts()))
 }
 
 fn secret() -> std::io::Result<[u8; 32]> {

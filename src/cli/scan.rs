@@ -1,31 +1,22 @@
 //! `netdoctor scan`: this host.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::output::{attach_given, code_of, deliver, load_rules, report_of};
 use super::{Output, ReportArguments, Surroundings, ToWrite, exit};
 use crate::probe::{self, Kernel};
+use crate::report::escape::visible;
 use crate::snapshot::Snapshot;
 
 /// Arguments of `scan`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Only these interfaces
-    #[arg(short, long, value_name = "IFACE")]
-    interface: Vec<String>,
-    /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
-    #[arg(long, visible_alias = "during", value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
-    interval: u64,
-    /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
-    #[arg(long, value_name = "NAME")]
-    netns: Vec<String>,
+    #[command(flatten)]
+    host: HostArguments,
     /// Judge the way to this other end: its route, next hop, interface and connections. Sends nothing
     #[arg(long, value_name = "ADDRESS", value_parser = peer_address)]
     peer: Option<IpAddr>,
-    /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
-    #[arg(long, value_name = "DIR", default_value = "/", value_parser = folder)]
-    root: PathBuf,
     /// Write the snapshot, in the form that analyze reads, instead of a report
     #[arg(long)]
     snapshot: bool,
@@ -33,13 +24,55 @@ pub struct Arguments {
     report: ReportArguments,
 }
 
+/// What the user wants to be read of this host.
+#[derive(Debug, clap::Args)]
+pub(super) struct HostArguments {
+    /// Only these interfaces
+    #[arg(short, long, value_name = "IFACE")]
+    pub interface: Vec<String>,
+    /// Time between the two samples of the counters, such as 3s or 500ms; 0 takes one sample
+    #[arg(long, visible_alias = "during", value_name = "TIME", default_value = "3s", value_parser = milliseconds)]
+    interval: u64,
+    /// Look into this network namespace too, by its name in /run/netns; `all` for every one that this user can enter
+    #[arg(long, value_name = "NAME")]
+    netns: Vec<String>,
+    /// Read files below this folder instead of /, for tests; links, addresses and rings are still those of this host
+    #[arg(long, value_name = "DIR", default_value = "/", value_parser = folder)]
+    root: PathBuf,
+}
+
+impl HostArguments {
+    pub(super) fn reading(&self) -> Reading {
+        Reading {
+            interfaces: self.interface.clone(),
+            interval_ms: self.interval,
+            root: self.root.clone(),
+            namespaces: self.netns.clone(),
+            peer: None,
+        }
+    }
+
+    /// The namespaces that are not there, in sentences.
+    pub(super) fn unknown_namespaces(&self) -> Vec<String> {
+        let known = |name: &&String| *name == ALL || !name.contains('/') && Path::new("/run/netns").join(name).exists();
+        let missing = self.netns.iter().filter(|name| !known(name));
+        missing.map(|name| format!("there is no network namespace `{}`", visible(name))).collect()
+    }
+
+    /// The interfaces that are not there, in sentences.
+    pub(super) fn unknown_interfaces(&self, snapshot: &Snapshot) -> Vec<String> {
+        let missing = self.interface.iter().filter(|name| snapshot.interface(name).is_none());
+        missing.map(|name| format!("there is no interface `{}`", visible(name))).collect()
+    }
+}
+
 /// What is read of this host.
 pub(super) struct Reading {
-    pub interfaces: Vec<String>,
-    pub interval_ms: u64,
-    pub root: PathBuf,
-    pub namespaces: Vec<String>,
-    pub peer: Option<IpAddr>,
+    interfaces: Vec<String>,
+    interval_ms: u64,
+    root: PathBuf,
+    namespaces: Vec<String>,
+    peer: Option<IpAddr>,
 }
 
 impl Reading {
@@ -106,23 +139,9 @@ fn namespaces(reading: &Reading, kernel: &mut dyn Kernel) -> Vec<probe::Namespac
 /// The word for every namespace.
 const ALL: &str = "all";
 
-/// The names of namespaces that are not there.
-pub(super) fn unknown_namespaces(names: &[String]) -> Vec<String> {
-    let known =
-        |name: &&String| *name == ALL || !name.contains('/') && std::path::Path::new("/run/netns").join(name).exists();
-    let missing = names.iter().filter(|name| !known(name));
-    missing.map(|name| format!("there is no network namespace `{}`", crate::report::escape::visible(name))).collect()
-}
-
 pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) -> Output {
-    let reading = Reading {
-        interfaces: arguments.interface.clone(),
-        interval_ms: arguments.interval,
-        root: arguments.root.clone(),
-        namespaces: arguments.netns.clone(),
-        peer: arguments.peer,
-    };
-    let unknown = unknown_namespaces(&arguments.netns);
+    let reading = Reading { peer: arguments.peer, ..arguments.host.reading() };
+    let unknown = arguments.host.unknown_namespaces();
     if !unknown.is_empty() {
         return Output { err: unknown, code: exit::USAGE, ..Output::default() };
     }
@@ -134,12 +153,10 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
     if let Err(error) = attach_given(&mut snapshot, &arguments.report) {
         return Output::failure(error.to_string(), code_of(&error));
     }
-    for name in &arguments.interface {
-        if snapshot.interface(name).is_none() {
-            problems.push(format!("there is no interface `{}`", crate::report::escape::visible(name)));
-        }
-    }
-    if !arguments.interface.is_empty() && snapshot.interfaces.is_empty() {
+    let unknown = arguments.host.unknown_interfaces(&snapshot);
+    let missing = !unknown.is_empty();
+    problems.extend(unknown);
+    if missing && snapshot.interfaces.is_empty() {
         return Output { err: problems, code: exit::USAGE, ..Output::default() };
     }
     if arguments.snapshot {
@@ -151,7 +168,6 @@ pub(super) fn run(arguments: &Arguments, surroundings: &mut Surroundings<'_>) ->
             Err(message) => Output::failure(message, exit::USAGE),
         };
     }
-    let missing = arguments.interface.iter().any(|name| snapshot.interface(name).is_none());
     let report = report_of(&snapshot, &rules);
     let mut output = deliver(&[report], &arguments.report, surroundings.terminal, problems);
     if missing {
@@ -168,7 +184,7 @@ fn peer_address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| "give an IP address: names are not looked up, as that would send packets".into())
 }
 
-pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if !path.is_dir() {
         return Err("there is no such folder".into());

@@ -1,12 +1,14 @@
 //! Kernel log lines as named events, tied to the interface or PCI function that they name.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::catalogue::{DEVICE, EVENT, HOST, INTERFACE};
 use super::entry::{Entry, derived};
 use super::unit::Unit;
 use super::{Derived, Facts};
 use crate::formats::kernel_log::link::speed_in;
 use crate::knowledge::{EventOf, Knowledge};
-use crate::lang::{Dim, Type, Value, Words};
+use crate::lang::{Dim, Entity, Type, Value, Words};
 use crate::reading::Reading;
 use crate::snapshot::{LogLine, Snapshot};
 
@@ -53,6 +55,20 @@ pub(super) fn read(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<Event> {
         }
     }
     events
+}
+
+/// Positions of the events of each interface and device.
+pub(super) fn by_subject(events: &[Event]) -> BTreeMap<Entity, Vec<usize>> {
+    let mut found: BTreeMap<Entity, Vec<usize>> = BTreeMap::new();
+    for (at, event) in events.iter().enumerate() {
+        let interfaces = event.interfaces.iter().map(|index| Facts::entity(INTERFACE, *index));
+        let devices = event.devices.iter().map(|index| Facts::entity(DEVICE, *index));
+        let subjects: BTreeSet<Entity> = interfaces.chain(devices).collect();
+        for subject in subjects {
+            found.entry(subject).or_default().push(at);
+        }
+    }
+    found
 }
 
 /// Facts of an event.
@@ -107,12 +123,7 @@ pub(super) fn entries() -> Vec<Entry> {
 pub(super) fn list(facts: &Facts<'_>, scope: crate::lang::ScopeId, index: usize) -> Derived {
     match &facts.snapshot().host.log {
         Reading::Known(_, source) => {
-            let of_subject = |event: &Event| match scope {
-                INTERFACE => event.interfaces.contains(&index),
-                DEVICE => event.devices.contains(&index),
-                _ => true,
-            };
-            let events = facts.events().iter().enumerate().filter(|(_, event)| of_subject(event));
+            let events = facts.events_of(Facts::entity(scope, index));
             let list = events.map(|(at, _)| Value::Entity(Facts::entity(EVENT, at))).collect();
             Derived::fact(Value::List(list)).read_at(Some(*source))
         }

@@ -113,6 +113,8 @@ pub struct Facts<'a> {
     paths: Vec<OnceCell<PathCeiling>>,
     ceilings: Vec<OnceCell<InterfaceCeiling>>,
     events: OnceCell<Vec<Event>>,
+    /// Positions of the events of an interface or a device, in the order of the lines.
+    events_by_subject: OnceCell<BTreeMap<Entity, Vec<usize>>>,
 }
 
 impl<'a> Facts<'a> {
@@ -127,6 +129,7 @@ impl<'a> Facts<'a> {
             paths: snapshot.devices.iter().map(|_| OnceCell::new()).collect(),
             ceilings: snapshot.interfaces.iter().map(|_| OnceCell::new()).collect(),
             events: OnceCell::new(),
+            events_by_subject: OnceCell::new(),
         }
     }
 
@@ -198,6 +201,15 @@ impl<'a> Facts<'a> {
     /// Named events of the kernel log.
     pub fn events(&self) -> &[Event] {
         self.events.get_or_init(|| events::read(self.snapshot, self.knowledge))
+    }
+
+    /// The events of an interface or a device, of the host all of them; each with its position.
+    pub fn events_of(&self, subject: Entity) -> impl Iterator<Item = (usize, &Event)> {
+        let all = self.events();
+        let by_subject = self.events_by_subject.get_or_init(|| events::by_subject(all));
+        let own = by_subject.get(&subject).map_or(&[][..], Vec::as_slice).iter().copied();
+        let every = if subject.scope == HOST { 0..all.len() } else { 0..0 };
+        every.chain(own).map(|at| (at, &all[at]))
     }
 
     /// A named event.
@@ -289,7 +301,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Key of a fact by its path; empty where the catalogue has no such path.
-    fn key(&self, scope: ScopeId, index: usize, path: &str) -> Vec<Key> {
+    pub fn key(&self, scope: ScopeId, index: usize, path: &str) -> Vec<Key> {
         let slot = self.catalogue.slot(scope, path);
         slot.map(|slot| Key { entity: Self::entity(scope, index), slot }).into_iter().collect()
     }
@@ -384,14 +396,7 @@ impl<'a> Facts<'a> {
             gap.command = self.command(key);
         } else if gap.command.contains(Gap::ANY_INTERFACE) {
             // One gap stands for all interfaces; what is typed asks about this one.
-            let name = match key.entity.scope {
-                INTERFACE => Some(key.entity.index as usize),
-                scope => self.row_owner(scope, key.entity.index as usize),
-            }
-            .and_then(|at| self.snapshot.interfaces.get(at))
-            .map(|interface| interface.name.as_str())
-            .filter(|name| can_be_asked_for(name));
-            gap.command = match name {
+            gap.command = match self.interface_of(key).filter(|name| can_be_asked_for(name)) {
                 Some(name) => gap.command.replace(Gap::ANY_INTERFACE, &shell_quote(name)),
                 None => String::new(),
             };
@@ -399,15 +404,20 @@ impl<'a> Facts<'a> {
         gap
     }
 
+    /// The name of the interface that a fact is of, or of that whose row it is of.
+    fn interface_of(&self, key: Key) -> Option<&str> {
+        let index = key.entity.index as usize;
+        let at = if key.entity.scope == INTERFACE { Some(index) } else { self.row_owner(key.entity.scope, index) };
+        Some(self.snapshot.interfaces.get(at?)?.name.as_str())
+    }
+
     /// The command that supplies a fact of this entity, ready to be typed; empty where there is none, or where it needs a name
     /// that is not known.
     pub fn command(&self, key: Key) -> String {
         let Some(entry) = self.catalogue.entry(key) else { return String::new() };
         let index = key.entity.index as usize;
-        let interface = |at: usize| self.snapshot.interfaces.get(at).map(|interface| interface.name.clone());
         // One placeholder for each scope: a name that looks like the other one must not be filled in a second time.
         let (place, name) = match key.entity.scope {
-            INTERFACE => ("{if}", interface(index)),
             DEVICE => ("{bdf}", self.snapshot.devices.get(index).map(|device| device.address.to_string())),
             LINK => ("{bdf}", self.topology.link(self.snapshot, index).map(|link| link.lower.to_string())),
             MEASUREMENT if entry.command.contains("{peer}") => {
@@ -416,8 +426,8 @@ impl<'a> Facts<'a> {
                     None => return String::new(),
                 }
             }
-            scope => match self.row_owner(scope, index) {
-                Some(owner) => ("{if}", interface(owner)),
+            _ => match self.interface_of(key) {
+                Some(name) => ("{if}", Some(name.to_owned())),
                 None => return entry.command.into(),
             },
         };

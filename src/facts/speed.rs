@@ -104,7 +104,7 @@ fn word_of(speed: f64, s: &LinkModes, a: &LinkModes, p: Option<&LinkModes>, fail
 fn told_from_higher(facts: &Facts<'_>, index: usize) -> bool {
     let events = facts.knowledge().log_events();
     let mut last = None;
-    for event in facts.events().iter().filter(|event| event.interfaces.contains(&index)) {
+    for (_, event) in facts.events_of(Facts::entity(INTERFACE, index)) {
         let name = events[event.kind].event.as_str();
         let text = facts.log_line(event).map(|line| line.text.to_lowercase()).unwrap_or_default();
         if name == "phy_downshift" && text.contains("downshift occurred from ") {
@@ -119,10 +119,8 @@ fn told_from_higher(facts: &Facts<'_>, index: usize) -> bool {
 /// Evidence that training failed. A log that could not be read is no evidence.
 fn training_failed(facts: &Facts<'_>, index: usize, interface: &Interface) -> bool {
     let events = facts.knowledge().log_events();
-    let downshift = facts
-        .events()
-        .iter()
-        .any(|event| event.interfaces.contains(&index) && events[event.kind].event == "phy_downshift");
+    let mut mine = facts.events_of(Facts::entity(INTERFACE, index));
+    let downshift = mine.any(|(_, event)| events[event.kind].event == "phy_downshift");
     let state = interface.link.ext_state.known().is_some_and(|state| state.to_lowercase().contains("training failure"));
     downshift || state || interface.link.sqi.known().is_some_and(|sqi| *sqi < POOR_SQI)
 }

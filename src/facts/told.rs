@@ -5,8 +5,8 @@ use super::catalogue::{DEVICE, HOST, INTERFACE};
 use super::entry::{Entry, derived};
 use super::speed::hides_faster;
 use super::unit::Unit;
-use super::{Derived, Event, Facts};
-use crate::lang::{State, Type, Value};
+use super::{Derived, Facts};
+use crate::lang::{Entity, State, Type, Value};
 
 pub(super) fn of_interface() -> Vec<Entry> {
     let mut entries = of_falls();
@@ -24,7 +24,7 @@ fn of_words() -> Vec<Entry> {
             |facts, index| {
                 let interface = &facts.snapshot().interfaces[index];
                 let decided = interface.link.supported.known().is_some() || interface.usb.id.known().is_some();
-                said(facts, "usb_not_top_speed", decided, |event| event.interfaces.contains(&index))
+                said(facts, "usb_not_top_speed", decided, Facts::entity(INTERFACE, index))
             },
         ),
         derived(
@@ -101,8 +101,8 @@ fn steadiness(facts: &Facts<'_>, index: usize, holds: fn(&Steadiness) -> bool) -
     let mut found = Steadiness { falls: Vec::new(), fell_at_once: false };
     let (mut starting, mut undated) = (false, false);
     let mut rise: Option<f64> = None;
-    let mine = facts.events().iter().filter(|event| event.interfaces.contains(&index));
-    for (event, line) in mine.filter_map(|event| Some((event, facts.log_line(event)?))) {
+    let mine = facts.events_of(Facts::entity(INTERFACE, index));
+    for (event, line) in mine.filter_map(|(_, event)| Some((event, facts.log_line(event)?))) {
         let up = match names[event.kind].event.as_str() {
             "link_up" => true,
             "link_down" => false,
@@ -156,13 +156,13 @@ fn too_narrow(facts: &Facts<'_>, index: usize) -> Derived {
     if path.iter().any(|key| facts.lookup(*key).state == State::Absent) {
         return Derived::absent(path);
     }
-    said(facts, "pcie_too_narrow", path_decides(facts, index), |event| event.devices.contains(&index))
+    said(facts, "pcie_too_narrow", path_decides(facts, index), Facts::entity(DEVICE, index))
 }
 
-fn said(facts: &Facts<'_>, name: &str, decided: bool, concerns: impl Fn(&Event) -> bool) -> Derived {
+fn said(facts: &Facts<'_>, name: &str, decided: bool, of: Entity) -> Derived {
     let from = facts.key(HOST, 0, "log_lines");
     let events = facts.knowledge().log_events();
-    let told = facts.events().iter().any(|event| events[event.kind].event == name && concerns(event));
+    let told = facts.events_of(of).any(|(_, event)| events[event.kind].event == name);
     let read = facts.snapshot().host.log.known().is_some();
     match (told, decided) {
         (true, false) => Derived::of(State::TRUE, from),

@@ -364,6 +364,8 @@ schema! {
     Verdict {
         /// Share of typical from which a part probably binds.
         close: Figure,
+        /// Share of typical below which a result within the range may be bound by something else, where an input was assumed.
+        near: Figure,
         /// Share of hi above which the model or an input is wrong.
         wrong: Figure,
         /// Link over bus from which the bus is called tight.

@@ -71,7 +71,8 @@ impl<'k> Scan<'k> {
     fn command(&self, probe: &Probe, subject: &str) -> String {
         let command = probe.command(subject);
         let of_namespace = probe.id.starts_with("net.") || probe.id.starts_with("ethtool.");
-        if self.enter.is_empty() || !of_namespace {
+        // A name that can't be typed leaves no command to run anywhere.
+        if command.is_empty() || self.enter.is_empty() || !of_namespace {
             return command;
         }
         let plain = command.strip_prefix("sudo ").unwrap_or(&command);

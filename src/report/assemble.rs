@@ -324,8 +324,5 @@ pub(super) fn copied<T: Copy>(reading: &Reading<T>) -> Option<T> {
 pub fn is_at_least(report: &Report, severity: Severity) -> bool {
     let rank = |word: &str| ["info", "advice", "warning", "critical"].iter().position(|one| *one == word);
     let least = rank(severity.word());
-    report
-        .findings
-        .iter()
-        .any(|finding| matches!(finding.kind.as_str(), "fault" | "risk") && rank(&finding.severity) >= least)
+    report.findings.iter().any(|finding| finding.is_trouble() && rank(&finding.severity) >= least)
 }

@@ -24,6 +24,9 @@ const FACTS: usize = 3;
 /// Packets lost before the sample from which on they are worth a word.
 const MANY: u64 = 100;
 
+/// Where to look where this host lost nothing.
+const ELSEWHERE: &str = "look at the other end, the switches between, or a limit of the provider";
+
 /// Lines that one suspect gets.
 const LINES: usize = 4;
 
@@ -110,12 +113,9 @@ fn note(place: &Ranked, rows: &[InterfaceRow]) -> Option<String> {
             place.replace('_', " "),
         ),
         Some((_, DropRow { total: Some(1..), .. })) => {
-            "No loss grew on this host while it was looked at: look at the other end, the switches between, or a limit of the \
-             provider"
-                .into()
+            format!("No loss grew on this host while it was looked at: {ELSEWHERE}")
         }
-        _ => "No loss was counted on this host: look at the other end, the switches between, or a limit of the provider"
-            .into(),
+        _ => format!("No loss was counted on this host: {ELSEWHERE}"),
     })
 }
 

@@ -173,7 +173,7 @@ fn verdict(
     if state == Some("up") && limits {
         words.push("LIMIT".into());
     }
-    let quiet = |finding: &&&Finding| matches!(finding.kind.as_str(), "fault" | "risk") && finding.severity == "advice";
+    let quiet = |finding: &&&Finding| finding.is_trouble() && finding.severity == "advice";
     if words.is_empty() && mine.iter().any(|finding| quiet(&finding)) {
         words.push("ADVICE".into());
     }

@@ -405,6 +405,11 @@ impl Finding {
     pub fn group(&self) -> &str {
         self.group_severity.as_deref().unwrap_or(&self.severity)
     }
+
+    /// True for a fault or a risk: a limit and hygiene are no trouble.
+    pub fn is_trouble(&self) -> bool {
+        matches!(self.kind.as_str(), "fault" | "risk")
+    }
 }
 
 /// When and how often something was seen.

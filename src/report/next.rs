@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{self as shown, NotDecided};
-use crate::facts::{Catalogue, Facts, HOST, MeasuredVerdict};
+use crate::facts::{Facts, HOST, MeasuredVerdict};
 use crate::formats::shell::shell_quote;
 use crate::lang::{Key, State};
 use crate::rules::schema::{Kind, Severity};
@@ -84,6 +84,7 @@ pub(super) fn command(
     if fault.is_none() && facts.snapshot().interfaces.is_empty() {
         return Some(LIST.into());
     }
+    let log = facts.key(HOST, 0, "log_lines");
     let mut worth: BTreeMap<String, Worth> = BTreeMap::new();
     let behind = fault.and_then(|fault| rules.position(&fault.rule)).map(|rule| explained_by(rules, rule));
     for outcome in diagnosis.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Unknown) {
@@ -93,7 +94,7 @@ pub(super) fn command(
             continue;
         }
         let commands = commands(facts, &outcome.missing);
-        let told = told(facts.catalogue(), outcome.missing.iter().copied());
+        let told = if log.iter().any(|key| outcome.missing.contains(key)) { SELDOM_LOSES } else { 1.0 };
         let part = stake(rule) * aside(facts, rule) * told / shared(commands.len());
         for command in commands {
             count(&mut of(&mut worth, &command).open, rule.id(), part);
@@ -131,19 +132,13 @@ pub(super) fn command(
 
 /// A fault or risk that asks for something to be done.
 fn asks(finding: &shown::Finding) -> bool {
-    matches!(finding.kind.as_str(), "fault" | "risk") && finding.group() != "info"
+    finding.is_trouble() && finding.group() != "info"
 }
 
 /// True where both are of one area. What parameters have in common is just that they are parameters.
 fn is_alike(rule: &Rule, fault: &shown::Finding) -> bool {
     let area = |id: &str| id.split_once('.').map(|(area, _)| area.to_owned()).filter(|area| area != "sysctl");
     area(rule.id()).is_some_and(|area_of_rule| Some(area_of_rule) == area(&fault.rule))
-}
-
-/// What an open rule weighs by where its answer would come from.
-fn told(catalogue: &Catalogue, missing: impl Iterator<Item = Key>) -> f64 {
-    let mut missing = missing;
-    if missing.any(|key| catalogue.full_path(key) == LOG) { SELDOM_LOSES } else { 1.0 }
 }
 
 /// What is known of the command that a line begins with.

@@ -17,9 +17,6 @@ const HOST_LEAST: u64 = 10;
 /// Rule of a measured result that stays below its ceiling.
 const SHORTFALL: &str = "tcp.below-ceiling";
 
-/// From this share of the typical ceiling on a result is at it, whatever was assumed.
-const NEAR_TYPICAL: f64 = 0.93;
-
 /// Rule of segments that were lost somewhere on the way.
 const LOSS: &str = "tcp.retrans-high";
 
@@ -106,8 +103,7 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
         return sentence;
     }
     if let Some(first) = loud.first() {
-        let more = if loud.len() > 1 { format!(" {} more below.", loud.len() - 1) } else { String::new() };
-        return format!("{}: {}.{more}", subject(first), first.title);
+        return format!("{}: {}.{}", subject(first), first.title, below(&loud));
     }
     if let Some(sentence) = unjudged_loss(facts, report) {
         return sentence;
@@ -115,8 +111,7 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
     // What is not urgent is not nothing: it stands in the first line, in plain words.
     let quiet: Vec<&Finding> = roots().filter(|finding| is_quiet(finding)).collect();
     if let Some(first) = quiet.first() {
-        let more = if quiet.len() > 1 { format!(" {} more below.", quiet.len() - 1) } else { String::new() };
-        return format!("Nothing urgent, but {}: {}.{more}", subject(first), first.title);
+        return format!("Nothing urgent, but {}: {}.{}", subject(first), first.title, below(&quiet));
     }
     let limits = roots().filter(|finding| finding.kind == "limit").flat_map(|finding| &finding.interfaces);
     let mut ceilings: Vec<String> = limits.filter_map(|name| limit_sentence(row(report, name)?)).collect();
@@ -125,14 +120,10 @@ pub(super) fn answer(facts: &Facts<'_>, report: &Report) -> String {
         return format!("Nothing wrong found. {}.", ceilings.join("; "));
     }
     // What is no fault may still be the answer to what the user asks.
-    let mut notes = roots().filter(|finding| finding.kind != "hygiene");
-    if let Some(first) = notes.next() {
-        let more = match notes.count() {
-            0 => String::new(),
-            more => format!(" {more} more below."),
-        };
+    let notes: Vec<&Finding> = roots().filter(|finding| finding.kind != "hygiene").collect();
+    if let Some(first) = notes.first() {
         let all = if first.kind == "limit" { "Nothing wrong found" } else { "Nothing urgent" };
-        return format!("{all}. Worth a look: {} ({}).{more}", first.title, subject(first));
+        return format!("{all}. Worth a look: {} ({}).{}", first.title, subject(first), below(&notes));
     }
     let hardware = report.interfaces.iter().filter(|row| row.physical == Some(true));
     let up = hardware.clone().filter(|row| row.state.as_deref() == Some("up")).count();
@@ -179,13 +170,18 @@ fn unjudged_loss(facts: &Facts<'_>, report: &Report) -> Option<String> {
     ))
 }
 
+/// How many stand below the first.
+fn below(findings: &[&Finding]) -> String {
+    if findings.len() > 1 { format!(" {} more below.", findings.len() - 1) } else { String::new() }
+}
+
 /// A fault or risk that may wait.
 fn is_quiet(finding: &Finding) -> bool {
-    matches!(finding.kind.as_str(), "fault" | "risk") && finding.group() == "advice"
+    finding.is_trouble() && finding.group() == "advice"
 }
 
 fn is_loud(finding: &Finding) -> bool {
-    matches!(finding.kind.as_str(), "fault" | "risk") && matches!(finding.group(), "critical" | "warning")
+    finding.is_trouble() && matches!(finding.group(), "critical" | "warning")
 }
 
 fn row<'r>(report: &'r Report, name: &str) -> Option<&'r InterfaceRow> {
@@ -207,7 +203,7 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
     // What is wrong and not known to be behind it is told as well, without a causal word.
     let also = loud.iter().find(concerns).map(|finding| format!("Beside it: {}.", finding.title));
     Some(match judged.verdict {
-        MeasuredVerdict::AtCeiling if is_at_the_lower_end(&judged) => {
+        MeasuredVerdict::AtCeiling if is_at_the_lower_end(facts, &judged) => {
             format!(
                 "{reached}, at the lower end of what {part} carries ({range}), which stands on an assumption: it probably binds, but frame size or a processor may as well."
             )
@@ -254,8 +250,8 @@ fn measured(facts: &Facts<'_>, report: &Report, loud: &[&Finding]) -> Option<Str
 }
 
 /// Inside a range that is wide because an input was assumed, and well below its middle.
-fn is_at_the_lower_end(judged: &Judged) -> bool {
-    judged.share < NEAR_TYPICAL && !judged.ceiling.assumed.is_empty()
+fn is_at_the_lower_end(facts: &Facts<'_>, judged: &Judged) -> bool {
+    judged.share < facts.knowledge().buses().verdict.near.value && !judged.ceiling.assumed.is_empty()
 }
 
 /// The fault that the shortfall of an interface stands below.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::model::{Finding, InterfaceRow};
 use crate::facts::{Facts, INTERFACE};
 use crate::reading::{Bytes, Reading, Seconds, numbers};
-use crate::snapshot::{Flow, Interface, Snapshot};
+use crate::snapshot::{Flow, Interface, Snapshot, address_of};
 
 /// As deep as the kernel lets devices be stacked.
 const DEEPEST: usize = 8;
@@ -99,14 +99,10 @@ pub(super) fn sentences(facts: &Facts<'_>) -> Vec<String> {
     out
 }
 
-/// The address in `192.0.2.1:22` or `[2001:db8::1]:443`.
-fn host_of(end: &str) -> &str {
-    end.rsplit_once(':').map_or(end, |(host, _)| host.trim_start_matches('[').trim_end_matches(']'))
-}
-
 /// What the connections to the peer did.
 fn connections(snapshot: &Snapshot, address: &str) -> Option<String> {
-    let flows: Vec<&Flow> = snapshot.host.flows.known()?.iter().filter(|flow| host_of(&flow.peer) == address).collect();
+    let flows: Vec<&Flow> =
+        snapshot.host.flows.known()?.iter().filter(|flow| address_of(&flow.peer) == address).collect();
     if flows.is_empty() {
         return Some(format!("No TCP connection to {address} was open."));
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::schema::Confidence;
-use crate::facts::{Catalogue, DEVICE, EVENT, Event, Facts, HOST, INTERFACE};
+use crate::facts::{Catalogue, EVENT, Facts, HOST};
 use crate::lang::{Entity, Key};
 use crate::reading::Reading;
 
@@ -99,21 +99,14 @@ impl LogArm {
 
     /// Its events of a subject, each once.
     fn of(&self, facts: &Facts<'_>, subject: Entity) -> Vec<usize> {
-        let index = subject.index as usize;
-        let concerns = |event: &Event| match subject.scope {
-            INTERFACE => event.interfaces.contains(&index),
-            DEVICE => event.devices.contains(&index),
-            _ => true,
-        };
         let mut told = Told::default();
-        let mine = facts.events().iter().enumerate().filter(|(_, event)| self.events.contains(&event.kind));
-        mine.filter(|(_, event)| concerns(event))
-            .filter(|(_, event)| match facts.log_line(event) {
-                Some(line) => line.age.is_none_or(|age| told.is_new(event.kind, age, &line.text)),
-                None => true,
-            })
-            .map(|(at, _)| at)
-            .collect()
+        let mine = facts.events_of(subject).filter(|(_, event)| self.events.contains(&event.kind));
+        mine.filter(|(_, event)| match facts.log_line(event) {
+            Some(line) => line.age.is_none_or(|age| told.is_new(event.kind, age, &line.text)),
+            None => true,
+        })
+        .map(|(at, _)| at)
+        .collect()
     }
 
     /// The fact that is missing where the log was not read.
@@ -162,6 +155,7 @@ fn shape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::INTERFACE;
     use crate::knowledge::Knowledge;
     use crate::reading::SourceId;
     use crate::snapshot::{LogLine, Snapshot};

@@ -31,7 +31,7 @@ pub use optics::{Module, ModuleLane, ModuleThresholds};
 pub use pcie_path::pcie_ends;
 pub use processors::{Cpu, Irqbalance, Processors, Thread};
 pub use queues::{Irq, Pfc, Queue, Rss, TcAction};
-pub use traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Peer, Route, UdpSocket};
+pub use traffic::{Conntrack, Flow, Listener, Neighbours, NfsMount, Peer, Route, UdpSocket, address_of};
 pub use words::{Bus, Duplex, InterfaceKind, OperState, PcieRole, PortType, SampleSource, Word, XdpMode};
 
 use std::collections::BTreeSet;

@@ -4,6 +4,12 @@ use super::counters::CounterBlock;
 use super::section::{row, section};
 use crate::reading::{BitsPerSecond, Bytes, Seconds};
 
+/// The address in an end of a connection such as `192.0.2.1:22` or `[2001:db8::1]:443`.
+pub fn address_of(end: &str) -> &str {
+    let address = end.rsplit_once(':').map_or(end, |(address, _)| address);
+    address.trim_start_matches('[').trim_end_matches(']')
+}
+
 row! {
     /// A TCP connection (sock_diag, `ss -tin`).
     Flow {

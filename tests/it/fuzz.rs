@@ -146,14 +146,19 @@ fn analyze(bytes: &[u8]) {
     }
 }
 
+/// Reads inputs that are damaged by pieces of each other.
+fn damaged(target: &str, all: &[Vec<u8>]) {
+    fuzz(target, |random| {
+        let mut bytes = random.of(all).clone();
+        damage(random, &mut bytes, all);
+        analyze(&bytes);
+    });
+}
+
 #[test]
 fn damaged_transcripts() {
     let all = transcripts();
-    fuzz("transcript", |random| {
-        let mut bytes = random.of(&all).clone();
-        damage(random, &mut bytes, &all);
-        analyze(&bytes);
-    });
+    damaged("transcript", &all);
 }
 
 #[test]
@@ -172,11 +177,7 @@ fn damaged_archives() {
         tree.append_data(&mut header, format!("host{}/{}", at / 5, names[at % 5]), text.as_slice()).unwrap();
     }
     let all = vec![packed, plain, tree.into_inner().unwrap()];
-    fuzz("archive", |random| {
-        let mut bytes = random.of(&all).clone();
-        damage(random, &mut bytes, &all);
-        analyze(&bytes);
-    });
+    damaged("archive", &all);
 }
 
 #[test]

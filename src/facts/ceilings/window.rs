@@ -9,7 +9,7 @@ use crate::ceiling::tcp::{ReceiveBuffer, receive_window, send_window};
 use crate::facts::catalogue::HOST;
 use crate::lang::{State, Value};
 use crate::reading::numbers;
-use crate::snapshot::Measurement;
+use crate::snapshot::{Measurement, address_of};
 
 /// Round trips of a local network stay below this, seconds. A window that binds above it only is no news there.
 const LOCAL_ROUND_TRIP: f64 = 1e-3;
@@ -69,12 +69,8 @@ pub struct WindowOf {
 /// Least round trip to an address, of all connections to it.
 fn round_trip(facts: &Facts<'_>, peer: &str) -> Option<f64> {
     let wanted: IpAddr = peer.parse().ok()?;
-    let address = |text: &str| {
-        let (front, _port) = text.rsplit_once(':')?;
-        front.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok()
-    };
     let flows = facts.snapshot().host.flows.known()?;
-    let to_peer = flows.iter().filter(|flow| address(&flow.peer) == Some(wanted));
+    let to_peer = flows.iter().filter(|flow| address_of(&flow.peer).parse() == Ok(wanted));
     let trips = to_peer.filter_map(|flow| flow.min_rtt.known().or_else(|| flow.rtt.known())).map(|rtt| rtt.0);
     trips.filter(|seconds| *seconds > 0.0).reduce(f64::min)
 }
